@@ -1,0 +1,59 @@
+// Every media type, label and annotation key of the project, spelled once.
+#pragma once
+
+#include <string_view>
+
+namespace soci::oci {
+
+// Media types.
+inline constexpr std::string_view kMediaTypeManifest = "application/vnd.oci.image.manifest.v1+json";
+inline constexpr std::string_view kMediaTypeImageIndex = "application/vnd.oci.image.index.v1+json";
+inline constexpr std::string_view kMediaTypeImageConfig = "application/vnd.oci.image.config.v1+json";
+inline constexpr std::string_view kMediaTypeDockerManifest = "application/vnd.docker.distribution.manifest.v2+json";
+inline constexpr std::string_view kMediaTypeDockerManifestList = "application/vnd.docker.distribution.manifest.list.v2+json";
+inline constexpr std::string_view kMediaTypeLayerTar = "application/vnd.oci.image.layer.v1.tar";
+inline constexpr std::string_view kMediaTypeLayerGzip = "application/vnd.oci.image.layer.v1.tar+gzip";
+inline constexpr std::string_view kMediaTypeLayerZstd = "application/vnd.oci.image.layer.v1.tar+zstd";
+inline constexpr std::string_view kMediaTypeDockerLayer = "application/vnd.docker.image.rootfs.diff.tar";
+inline constexpr std::string_view kMediaTypeDockerLayerGzip = "application/vnd.docker.image.rootfs.diff.tar.gzip";
+inline constexpr std::string_view kMediaTypeZtoc = "application/octet-stream";
+inline constexpr std::string_view kMediaTypeSociIndexV1 = "application/vnd.amazon.soci.index.v1+json";
+inline constexpr std::string_view kMediaTypeSociIndexV2 = "application/vnd.amazon.soci.index.v2+json";
+inline constexpr std::string_view kMediaTypePrefetch = "application/vnd.amazon.soci.prefetch.v1+json";
+
+// The empty config blob of an artifact.
+inline constexpr std::string_view kEmptyConfig = "{}";
+
+// Annotations of a SOCI index.
+inline constexpr std::string_view kAnnotationLayerDigest = "com.amazon.soci.image-layer-digest";
+inline constexpr std::string_view kAnnotationLayerMediaType = "com.amazon.soci.image-layer-mediaType";
+inline constexpr std::string_view kAnnotationSpanSize = "com.amazon.soci.span-size";
+inline constexpr std::string_view kAnnotationDisableXattrs = "com.amazon.soci.disable-xattrs";
+inline constexpr std::string_view kAnnotationBuildTool = "com.amazon.soci.build-tool-identifier";
+inline constexpr std::string_view kAnnotationIndexDigest = "com.amazon.soci.index-digest";
+inline constexpr std::string_view kAnnotationManifestDigest = "com.amazon.soci.image-manifest-digest";
+
+// The tool string that goes into zTOCs and indexes; another one would change every digest.
+inline constexpr std::string_view kBuildTool = "AWS SOCI CLI v0.2";
+
+// An OCI layout's own name for an image in its index.json.
+inline constexpr std::string_view kAnnotationRefName = "org.opencontainers.image.ref.name";
+
+// Labels that containerd, CRI and nerdctl put on snapshots.
+inline constexpr std::string_view kLabelSnapshotRef = "containerd.io/snapshot.ref";
+inline constexpr std::string_view kLabelInheritedPrefix = "containerd.io/snapshot/";
+inline constexpr std::string_view kLabelImageRef = "containerd.io/snapshot/cri.image-ref";
+inline constexpr std::string_view kLabelManifestDigest = "containerd.io/snapshot/cri.manifest-digest";
+inline constexpr std::string_view kLabelLayerDigest = "containerd.io/snapshot/cri.layer-digest";
+inline constexpr std::string_view kLabelImageLayers = "containerd.io/snapshot/cri.image-layers";
+inline constexpr std::string_view kLabelLayerSize = "containerd.io/snapshot/remote/soci.size";
+inline constexpr std::string_view kLabelSociIndexDigest = "containerd.io/snapshot/remote/soci.index.digest";
+inline constexpr std::string_view kLabelUidMapping = "containerd.io/snapshot/uidmapping";
+inline constexpr std::string_view kLabelGidMapping = "containerd.io/snapshot/gidmapping";
+
+// Labels that we put on the snapshots we commit.
+inline constexpr std::string_view kLabelRemote = "containerd.io/snapshot/remote";
+inline constexpr std::string_view kLabelHasSociIndex = "containerd.io/snapshot/remote/has.soci.index.digest";
+inline constexpr std::string_view kLabelRemoteNamespace = "containerd.io/snapshot/remote/namespace";
+
+}  // namespace soci::oci
