@@ -1,8 +1,8 @@
 // Immutable bytes of known size that can be read anywhere: a file, memory, a remote blob, containerd's content.
 //
 // Both reads may be called from any thread at once. StartRead is the way for many reads in flight without a thread for
-// each: a remote source returns at once and feeds the sink from its network thread; a local one may read and feed the sink
-// before it returns, so never call it from a thread that must not block (a FUSE thread).
+// each: a remote source returns at once and feeds the sink from its network thread; a local one may read and feed the
+// sink before it returns, so never call it from a thread that must not block (a FUSE thread).
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,8 @@ class ByteSource {
   // Fills all of `out` from `offset` on. kOutOfRange past the end; never a short read.
   virtual Status ReadAt(uint64_t offset, MutableByteSpan out, const FetchContext& context) const = 0;
 
-  // Delivers [offset, offset + length) to the sink. The default does it by ReadAt in pieces of 256 KiB, before returning.
+  // Delivers [offset, offset + length) to the sink. The default does it by ReadAt in pieces of 256 KiB, before
+  // returning.
   virtual std::shared_ptr<Transfer> StartRead(uint64_t offset, uint64_t length, const FetchContext& context,
                                               std::shared_ptr<ByteSink> sink) const;
 };

@@ -12,8 +12,8 @@
 namespace soci {
 namespace {
 
-// The queue between the source's thread and the reader. The source's thread waits when the window is full and the source
-// reads by itself (a local one); a remote one is paused instead, so that its network thread never waits.
+// The queue between the source's thread and the reader. The source's thread waits when the window is full and the
+// source reads by itself (a local one); a remote one is paused instead, so that its network thread never waits.
 class StreamQueue final : public ByteSink {
  public:
   explicit StreamQueue(size_t window) : window_(window) {}
@@ -115,9 +115,8 @@ class SourceStream final : public ByteStream {
  public:
   SourceStream(const ByteSource& source, const FetchContext& context, size_t window)
       : queue_(std::make_shared<StreamQueue>(window)) {
-    starter_ = std::thread([queue = queue_, &source, context] {
-      queue->SetTransfer(source.StartRead(0, source.size(), context, queue));
-    });
+    starter_ = std::thread(
+        [queue = queue_, &source, context] { queue->SetTransfer(source.StartRead(0, source.size(), context, queue)); });
   }
   ~SourceStream() override {
     queue_->Abandon();

@@ -20,8 +20,9 @@ class ByteStream {
   virtual Result<size_t> Read(MutableByteSpan out) = 0;
 };
 
-// Reads all of `source` from 0 in order by one StartRead, holding at most `window` bytes that nobody has read yet. The source
-// outlives the stream.
-std::unique_ptr<ByteStream> MakeSourceStream(const ByteSource& source, const FetchContext& context, size_t window = 4 << 20);
+// Reads all of `source` from 0 in order by one StartRead, holding at most `window` bytes that nobody has read yet. The
+// source outlives the stream.
+std::unique_ptr<ByteStream> MakeSourceStream(const ByteSource& source, const FetchContext& context,
+                                             size_t window = 4 << 20);
 
 }  // namespace soci

@@ -1,6 +1,7 @@
 // Half-open ranges on the two number lines of a layer, as types that do not mix, and the number of a span.
 //
-// CompressedRange counts bytes of the layer as stored; UncompressedRange counts bytes of its tar. Values; no thread rules.
+// CompressedRange counts bytes of the layer as stored; UncompressedRange counts bytes of its tar. Values; no thread
+// rules.
 #pragma once
 
 #include <algorithm>

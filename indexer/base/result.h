@@ -1,8 +1,8 @@
 // Result<T>: a value, or the reason there is none.
 //
-// It is absl::StatusOr: gRPC brings Abseil already and its codes are gRPC's. kDataLoss = bytes do not match their digest;
-// kInvalidArgument = malformed; kUnavailable = try again; kNotFound, kUnauthenticated, kPermissionDenied as named;
-// kInternal = our bug. Absence that is an answer is std::optional inside. An errno travels as a payload.
+// It is absl::StatusOr: gRPC brings Abseil already and its codes are gRPC's. kDataLoss = bytes do not match their
+// digest; kInvalidArgument = malformed; kUnavailable = try again; kNotFound, kUnauthenticated, kPermissionDenied as
+// named; kInternal = our bug. Absence that is an answer is std::optional inside. An errno travels as a payload.
 #pragma once
 
 #include <absl/status/status.h>
@@ -38,10 +38,9 @@ std::optional<int> StatusErrno(const Status& status);
 #define SOCI_CONCAT_INNER(a, b) a##b
 #define SOCI_CONCAT(a, b) SOCI_CONCAT_INNER(a, b)
 
-#define SOCI_RETURN_IF_ERROR(expression)                                \
-  do {                                                                  \
-    if (::soci::Status soci_status_ = (expression); !soci_status_.ok()) \
-      return soci_status_;                                              \
+#define SOCI_RETURN_IF_ERROR(expression)                                                     \
+  do {                                                                                       \
+    if (::soci::Status soci_status_ = (expression); !soci_status_.ok()) return soci_status_; \
   } while (false)
 
 #define SOCI_ASSIGN_OR_RETURN(left, expression) \

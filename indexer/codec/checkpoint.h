@@ -1,7 +1,7 @@
 // Where decoding of a layer can start, and what lies between two such places.
 //
-// A gzip checkpoint is bit-exact; its window is kept beside it, not in it. Spans are computed from checkpoints by one rule
-// (docs/formats.md). Values.
+// A gzip checkpoint is bit-exact; its window is kept beside it, not in it. Spans are computed from checkpoints by one
+// rule (docs/formats.md). Values.
 #pragma once
 
 #include <array>

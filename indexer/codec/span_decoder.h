@@ -12,8 +12,8 @@ class SpanDecoder {
   virtual ~SpanDecoder() = default;
 
   // Fills all of `out` (the span's uncompressed size, or less to decode only its beginning). `compressed` is exactly
-  // span.compressed; its digest has been checked already. `window` has kWindowSize bytes (empty for plain tar). kDataLoss if
-  // the bytes do not decode to that many; never reads or writes outside, never loops.
+  // span.compressed; its digest has been checked already. `window` has kWindowSize bytes (empty for plain tar).
+  // kDataLoss if the bytes do not decode to that many; never reads or writes outside, never loops.
   virtual Status Decode(const SpanExtent& span, ByteSpan window, ByteSpan compressed, MutableByteSpan out) const = 0;
 };
 

@@ -1,4 +1,5 @@
-// Digest -> bytes on this machine, and names for some of them: an OCI layout directory, or containerd's own store. Any thread.
+// Digest -> bytes on this machine, and names for some of them: an OCI layout directory, or containerd's own store. Any
+// thread.
 #pragma once
 
 #include <memory>

@@ -10,7 +10,8 @@ inline constexpr std::string_view kMediaTypeManifest = "application/vnd.oci.imag
 inline constexpr std::string_view kMediaTypeImageIndex = "application/vnd.oci.image.index.v1+json";
 inline constexpr std::string_view kMediaTypeImageConfig = "application/vnd.oci.image.config.v1+json";
 inline constexpr std::string_view kMediaTypeDockerManifest = "application/vnd.docker.distribution.manifest.v2+json";
-inline constexpr std::string_view kMediaTypeDockerManifestList = "application/vnd.docker.distribution.manifest.list.v2+json";
+inline constexpr std::string_view kMediaTypeDockerManifestList =
+    "application/vnd.docker.distribution.manifest.list.v2+json";
 inline constexpr std::string_view kMediaTypeLayerTar = "application/vnd.oci.image.layer.v1.tar";
 inline constexpr std::string_view kMediaTypeLayerGzip = "application/vnd.oci.image.layer.v1.tar+gzip";
 inline constexpr std::string_view kMediaTypeLayerZstd = "application/vnd.oci.image.layer.v1.tar+zstd";

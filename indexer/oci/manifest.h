@@ -1,6 +1,6 @@
 // The three JSON documents of an image: manifest, image index, image config. Parsing refuses what is malformed with
-// kInvalidArgument naming the member; writing gives the one canonical form (the reference tools' compact JSON: fixed member
-// order, sorted annotations, no white space), which decides digests. See docs/formats.md.
+// kInvalidArgument naming the member; writing gives the one canonical form (the reference tools' compact JSON: fixed
+// member order, sorted annotations, no white space), which decides digests. See docs/formats.md.
 #pragma once
 
 #include <optional>
@@ -42,8 +42,8 @@ struct ImageConfig {
   static Result<ImageConfig> Parse(std::string_view json);
 };
 
-// The media type a document says of itself ("" if it does not), to tell a manifest from an image index where a registry's
-// Content-Type is missing or wrong.
+// The media type a document says of itself ("" if it does not), to tell a manifest from an image index where a
+// registry's Content-Type is missing or wrong.
 Result<std::string> DocumentMediaType(std::string_view json);
 
 }  // namespace soci::oci

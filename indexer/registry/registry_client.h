@@ -1,8 +1,8 @@
 // Speaks the OCI distribution protocol with one registry host list on behalf of one repository at a time.
 //
 // One client serves index creation, discovery, demand reads, fill, pull and push; it keeps tokens and redirect targets.
-// Any thread. Errors: kNotFound, kUnauthenticated or kPermissionDenied (wrong credentials), kUnavailable (network, after
-// retries), kDataLoss (bytes do not match their digest).
+// Any thread. Errors: kNotFound, kUnauthenticated or kPermissionDenied (wrong credentials), kUnavailable (network,
+// after retries), kDataLoss (bytes do not match their digest).
 #pragma once
 
 #include <memory>
@@ -41,12 +41,13 @@ class RegistryClient {
                                         const FetchContext& context) = 0;
 
   // A blob as random-access bytes. Nothing is fetched yet. The source keeps what it needs of the client alive.
-  virtual Result<std::unique_ptr<ByteSource>> OpenBlob(const oci::Reference& repository, const oci::Descriptor& blob) = 0;
+  virtual Result<std::unique_ptr<ByteSource>> OpenBlob(const oci::Reference& repository,
+                                                       const oci::Descriptor& blob) = 0;
 
-  // Manifests whose subject is `subject`, with this artifact type: by the referrers API, else by the tag. Both missing is an
-  // empty list.
-  virtual Result<std::vector<oci::Descriptor>> FindReferrers(const oci::Reference& repository, const oci::Digest& subject,
-                                                             std::string_view artifact_type,
+  // Manifests whose subject is `subject`, with this artifact type: by the referrers API, else by the tag. Both missing
+  // is an empty list.
+  virtual Result<std::vector<oci::Descriptor>> FindReferrers(const oci::Reference& repository,
+                                                             const oci::Digest& subject, std::string_view artifact_type,
                                                              const FetchContext& context) = 0;
 
   // Uploads unless it exists.

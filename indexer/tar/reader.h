@@ -15,7 +15,8 @@ namespace soci::tar {
 
 class Reader {
  public:
-  // Called once per member, when its headers are complete and before its data. A status that is not ok ends the reading.
+  // Called once per member, when its headers are complete and before its data. A status that is not ok ends the
+  // reading.
   using OnEntry = std::function<Status(const Entry&)>;
 
   explicit Reader(OnEntry on_entry);
@@ -31,8 +32,8 @@ class Reader {
   // True once both zero blocks, or a physical end, were seen.
   bool at_end() const;
 
-  // Position of the reader: after Finish, the end of the archive as zTOCs record it (just after the second zero block, or
-  // the physical end).
+  // Position of the reader: after Finish, the end of the archive as zTOCs record it (just after the second zero block,
+  // or the physical end).
   uint64_t position() const;
 
  private:
@@ -40,8 +41,8 @@ class Reader {
   std::unique_ptr<State> state_;
 };
 
-// Parses the header blocks of one member ([entry.header.begin, entry.header.end) of the tar, exactly). `header_begin` is where
-// they lie in the tar.
+// Parses the header blocks of one member ([entry.header.begin, entry.header.end) of the tar, exactly). `header_begin`
+// is where they lie in the tar.
 Result<Entry> ParseHeader(ByteSpan blocks, uint64_t header_begin);
 
 }  // namespace soci::tar

@@ -25,7 +25,8 @@ struct ScannedLayer {
   oci::DiffId diff_id;
 };
 
-// kInvalidArgument, saying why, for a layer that cannot be indexed exactly (damaged, unsupported member, trailing bytes).
+// kInvalidArgument, saying why, for a layer that cannot be indexed exactly (damaged, unsupported member, trailing
+// bytes).
 Result<ScannedLayer> ScanLayer(ByteStream& layer, Compression compression, const ScanOptions& options);
 
 }  // namespace soci

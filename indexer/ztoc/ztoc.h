@@ -1,5 +1,5 @@
-// A zTOC as values: what one layer's table of contents says. Reading checks what the format promises, and nothing about the
-// layer itself; see verify. A value; no thread rules.
+// A zTOC as values: what one layer's table of contents says. Reading checks what the format promises, and nothing about
+// the layer itself; see verify. A value; no thread rules.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct Ztoc {
   uint64_t uncompressed_size = 0;  // end of the archive, not of the stream
   Compression compression = Compression::kGzip;
   uint64_t span_size = 0;
-  std::vector<tar::Entry> entries;  // in tar order
+  std::vector<tar::Entry> entries;      // in tar order
   std::vector<Checkpoint> checkpoints;  // gzip only
   std::vector<Window> windows;          // gzip only, one per checkpoint
   std::vector<oci::Digest> span_digests;

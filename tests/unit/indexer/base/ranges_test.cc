@@ -5,9 +5,7 @@
 namespace soci {
 namespace {
 
-TEST(Range, IntersectOfRangesApartIsEmpty) {
-  EXPECT_TRUE((CompressedRange{0, 4}).Intersect({6, 9}).empty());
-}
+TEST(Range, IntersectOfRangesApartIsEmpty) { EXPECT_TRUE((CompressedRange{0, 4}).Intersect({6, 9}).empty()); }
 
 TEST(Range, ContainsIsHalfOpen) {
   const UncompressedRange range{2, 4};

@@ -1,0 +1,39 @@
+// Gets spans of one layer: at most one fetch per span however many ask, neighbours in one range, verified, decoded,
+// checked, handed out from memory, then written behind.
+//
+// All layers share one FetchScheduler, which owns the connections, the decode pool and the order of classes. Any
+// thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "fuse/fetch/span_buffer.h"
+#include "indexer/base/fetch_context.h"
+#include "indexer/base/ranges.h"
+#include "indexer/base/result.h"
+
+namespace soci {
+
+class LayerFetcher {
+ public:
+  using Callback = std::function<void(Result<std::shared_ptr<const SpanBuffer>>)>;
+
+  // Where fill stands. kStopped: asked to, or the layer went bad.
+  enum class FillState { kIdle, kRunning, kComplete, kStopped };
+
+  virtual ~LayerFetcher() = default;  // cancels what is under way and waits until no callback can come any more
+
+  // Calls back exactly once: on this thread if the span is in memory, else from a decode thread. Never blocks.
+  // kDataLoss if the origin keeps sending bytes that do not match; kUnavailable or kDeadlineExceeded after the retry
+  // budget.
+  virtual void Get(SpanId span, FetchClass fetch_class, Callback done) = 0;
+
+  // Fetches everything that is missing, yielding to the classes before it. `complete` is called once, from some thread,
+  // when the last span was written.
+  virtual void StartFill(std::function<void()> complete) = 0;
+  virtual void StopFill() = 0;
+  virtual FillState fill_state() const = 0;
+};
+
+}  // namespace soci

@@ -1,0 +1,56 @@
+// What the snapshotter core asks of the pulling side: make a layer's files be there, or say that containerd shall do
+// it.
+//
+// Layers are shared by all snapshots, images and namespaces and named by their digest; the core counts who uses one.
+// Any thread. Provide may take as long as the network does; calls for one image share its index and tables.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+
+#include "indexer/base/result.h"
+#include "indexer/oci/digest.h"
+
+namespace soci {
+
+using Labels = std::map<std::string, std::string>;
+
+// The layer is mounted (or sealed): commit the snapshot under its target name.
+struct LayerProvided {
+  oci::LayerDigest layer;
+  Labels extra_labels;  // to put on the committed snapshot
+};
+// Hand containerd ordinary mounts. One line that says why, for the log and for status.
+struct LayerDeferred {
+  std::string reason;
+};
+using ProvideOutcome = std::variant<LayerProvided, LayerDeferred>;
+
+struct LayerUsage {
+  uint64_t bytes = 0;
+  uint64_t inodes = 0;
+};
+
+class LayerProvider {
+ public:
+  virtual ~LayerProvider() = default;
+
+  // `labels` as they came with Prepare. Never an error for what is only missing: that is LayerDeferred. A layer that
+  // was provided stays until Release.
+  virtual Result<ProvideOutcome> Provide(const Labels& labels, const std::string& containerd_namespace) = 0;
+
+  // After a restart: mounts a layer again from what is on disk. `labels` are those of its committed snapshot.
+  virtual Status Restore(const oci::LayerDigest& layer, const Labels& labels) = 0;
+
+  // Where the layer's files are now: short (127 of them fit a page). A FUSE mount, or later a sealed directory.
+  virtual Result<std::string> LowerDirectory(const oci::LayerDigest& layer) = 0;
+
+  virtual Result<LayerUsage> Usage(const oci::LayerDigest& layer) = 0;
+
+  // No snapshot uses it any more: fill stops, mount and files go. Unknown layers are fine.
+  virtual Status Release(const oci::LayerDigest& layer) = 0;
+};
+
+}  // namespace soci
