@@ -74,17 +74,23 @@ function(soci_program program room)
   set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 endfunction()
 
-# soci_test(unit/indexer/base USES <rooms> [LIBS ...] [LABELS ...]): one gtest program for a folder below tests/.
-# Each TEST becomes one ctest entry.
+# soci_test(unit/indexer/base USES <rooms> [LIBS ...] [TIMEOUT seconds]): one gtest program for a folder below tests/.
+# Each TEST becomes one ctest entry, labelled by the top folder: unit, model, golden, mount, e2e, faults, house. Tests that
+# mount, and those that start containerd, do not run beside others.
 function(soci_test folder)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "USES;LIBS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT" "USES;LIBS" ${ARGN})
   string(REPLACE "/" "_" name test_${folder})
+  string(REGEX REPLACE "/.*" "" label ${folder})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*.cc)
   if(NOT sources)
     return()
   endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
+  endif()
+  set(serial FALSE)
+  if(label MATCHES "^(mount|e2e)$")
+    set(serial TRUE)
   endif()
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE soci_options GTest::gmock GTest::gtest_main ${ARG_LIBS})
@@ -95,6 +101,6 @@ function(soci_test folder)
   target_compile_definitions(${name} PRIVATE SOCI_SOURCE_DIR="${CMAKE_SOURCE_DIR}" SOCI_BINARY_DIR="${CMAKE_BINARY_DIR}")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   gtest_discover_tests(${name} TEST_PREFIX ${folder}/ DISCOVERY_MODE PRE_TEST
-                       PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+                       PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS ${label} RUN_SERIAL ${serial})
 endfunction()
 include(GoogleTest)
