@@ -56,6 +56,7 @@ bool MayUseLibrary(const std::string& room, const std::string& library, bool hea
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
     allowed.insert(name);
   }
+  if (allowed.count("absl status")) allowed.insert("absl");
   // Whoever speaks gRPC handles protobuf messages.
   if (allowed.count("grpc")) allowed.insert("protobuf");
   return allowed.count(library) > 0;

@@ -5,14 +5,15 @@
 
 #include <filesystem>
 
+#include "tests/support/temporary_directory.h"
+
 namespace soci {
 namespace {
 
 class FileIo : public ::testing::Test {
  protected:
-  void SetUp() override { std::filesystem::create_directories(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  const std::string folder_ = ::testing::TempDir() + "file_io_test";
+  test::TemporaryDirectory temporary_;
+  const std::string folder_ = temporary_.path();
 };
 
 TEST_F(FileIo, AtomicWriteReplacesAndLeavesNoTemporary) {

@@ -1,0 +1,30 @@
+// A directory of one test's own, below the system's temporary directory; gone with the object.
+//
+// The destructor unmounts whatever is still mounted below it (lazily, deepest first) before it removes the tree, so a
+// failed test leaves nothing behind. Keep it the first member of a fixture: it must go last. One thread at a time.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace soci::test {
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+  // A path below it; nothing is made.
+  std::string operator/(std::string_view name) const { return path_ + "/" + std::string(name); }
+
+ private:
+  std::string path_;
+};
+
+// Unmounts all that is mounted below `folder`, deepest first. Returns how many mounts there were.
+int UnmountAllBelow(const std::string& folder);
+
+}  // namespace soci::test
