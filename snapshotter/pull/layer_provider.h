@@ -51,6 +51,10 @@ class LayerProvider {
 
   // No snapshot uses it any more: fill stops, mount and files go. Unknown layers are fine.
   virtual Status Release(const oci::LayerDigest& layer) = 0;
+
+  // Deletes what no provided or restored layer needs: leftovers of pulls that were given up or killed. To be called
+  // after every Restore of a start, and by Cleanup.
+  virtual void CollectUnused() {}
 };
 
 }  // namespace soci
