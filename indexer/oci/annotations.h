@@ -37,8 +37,10 @@ inline constexpr std::string_view kAnnotationManifestDigest = "com.amazon.soci.i
 // The tool string that goes into zTOCs and indexes; another one would change every digest.
 inline constexpr std::string_view kBuildTool = "AWS SOCI CLI v0.2";
 
-// An OCI layout's own name for an image in its index.json.
+// Names of an image in an OCI layout's index.json: the standard's (mostly a tag), and containerd's (the whole
+// reference).
 inline constexpr std::string_view kAnnotationRefName = "org.opencontainers.image.ref.name";
+inline constexpr std::string_view kAnnotationContainerdName = "io.containerd.image.name";
 
 // Labels that containerd, CRI and nerdctl put on snapshots.
 inline constexpr std::string_view kLabelSnapshotRef = "containerd.io/snapshot.ref";

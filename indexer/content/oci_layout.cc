@@ -1,0 +1,139 @@
+#include "indexer/content/oci_layout.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+
+#include <cerrno>
+
+#include "indexer/base/file_io.h"
+#include "indexer/content/read_blob.h"
+#include "indexer/oci/annotations.h"
+#include "indexer/oci/index_edit.h"
+#include "indexer/oci/platform.h"
+
+namespace soci {
+namespace {
+
+constexpr std::string_view kLayoutFile = R"({"imageLayoutVersion":"1.0.0"})";
+
+bool IsImage(const oci::Descriptor& entry) {
+  if (entry.media_type == oci::kMediaTypeImageIndex || entry.media_type == oci::kMediaTypeDockerManifestList) {
+    return entry.artifact_type.empty();
+  }
+  return oci::IsImageEntry(entry);
+}
+
+bool HasName(const oci::Descriptor& entry, const std::string& name) {
+  for (std::string_view key : {oci::kAnnotationRefName, oci::kAnnotationContainerdName}) {
+    const auto annotation = entry.annotations.find(std::string(key));
+    if (annotation != entry.annotations.end() && annotation->second == name) return true;
+  }
+  return false;
+}
+
+// The type by which a referrer is asked for: its own, else that of its config.
+std::string ArtifactType(const oci::Manifest& manifest) {
+  return manifest.artifact_type.empty() ? manifest.config.media_type : manifest.artifact_type;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<OciLayout>> OciLayout::Open(const std::string& directory) {
+  SOCI_ASSIGN_OR_RETURN(UniqueFd opened, OpenFile(directory, O_RDONLY | O_DIRECTORY));
+  std::unique_ptr<OciLayout> layout(new OciLayout(directory));
+  Result<std::string> marker = ReadFile(directory + "/oci-layout", oci::kMaxDocumentBytes);
+  if (absl::IsNotFound(marker.status())) {
+    return absl::InvalidArgumentError(fmt::format("{} is not an OCI layout: it has no file oci-layout", directory));
+  }
+  SOCI_RETURN_IF_ERROR(marker.status());
+  SOCI_RETURN_IF_ERROR(layout->ReadIndex().status());
+  return layout;
+}
+
+Result<std::unique_ptr<OciLayout>> OciLayout::OpenOrCreate(const std::string& directory) {
+  const std::string blobs = directory + "/blobs/sha256", index = directory + "/index.json";
+  SOCI_RETURN_IF_ERROR(MakeDirectories(blobs));
+  if (absl::IsNotFound(OpenFile(index, O_RDONLY).status())) {
+    oci::ImageIndex empty{.media_type = std::string(oci::kMediaTypeImageIndex)};
+    SOCI_RETURN_IF_ERROR(WriteFileAtomic(index, empty.ToJson()));
+  }
+  if (absl::IsNotFound(OpenFile(directory + "/oci-layout", O_RDONLY).status())) {
+    SOCI_RETURN_IF_ERROR(WriteFileAtomic(directory + "/oci-layout", kLayoutFile));
+  }
+  return Open(directory);
+}
+
+Result<std::unique_ptr<ByteSource>> OciLayout::Open(const oci::Digest& digest) {
+  return OpenFileSource(BlobPath(digest));
+}
+
+Status OciLayout::Put(const oci::Descriptor& blob, std::string_view bytes) {
+  if (oci::Digest::Of(bytes) != blob.digest || static_cast<int64_t>(bytes.size()) != blob.size) {
+    return absl::InternalError(fmt::format("storing bytes under the foreign name {}", blob.digest.ToString()));
+  }
+  // What is there is trusted only if it is right: a copy may have been cut short.
+  if (ReadBlob(*this, blob, bytes.size()).ok()) return OkStatus();
+  SOCI_RETURN_IF_ERROR(MakeDirectories(directory_ + "/blobs/sha256"));
+  return WriteFileAtomic(BlobPath(blob.digest), bytes);
+}
+
+Result<std::vector<oci::Descriptor>> OciLayout::FindImages(const std::string& name) {
+  SOCI_ASSIGN_OR_RETURN(oci::ImageIndex index, ReadIndex());
+  std::vector<oci::Descriptor> images;
+  for (oci::Descriptor& entry : index.manifests) {
+    if (IsImage(entry) && (name.empty() || HasName(entry, name))) images.push_back(std::move(entry));
+  }
+  return images;
+}
+
+Result<std::optional<oci::Descriptor>> OciLayout::Resolve(const std::string& name) {
+  SOCI_ASSIGN_OR_RETURN(std::vector<oci::Descriptor> images, FindImages(name));
+  if (images.empty()) return std::nullopt;
+  if (images.size() > 1) {
+    return absl::InvalidArgumentError(
+        fmt::format("{} holds {} images{}", directory_, images.size(), name.empty() ? "" : " named " + name));
+  }
+  return images.front();
+}
+
+Result<std::vector<oci::Descriptor>> OciLayout::FindReferrers(const oci::Digest& subject,
+                                                              std::string_view artifact_type) {
+  SOCI_ASSIGN_OR_RETURN(oci::ImageIndex index, ReadIndex());
+  std::vector<oci::Descriptor> referrers;
+  for (oci::Descriptor& entry : index.manifests) {
+    if (entry.media_type != oci::kMediaTypeManifest) continue;
+    Result<std::string> document = ReadBlob(*this, entry);
+    if (absl::IsNotFound(document.status())) continue;  // a layout may be partial
+    SOCI_RETURN_IF_ERROR(document.status());
+    Result<oci::Manifest> manifest = oci::Manifest::Parse(*document);
+    if (!manifest.ok() || !manifest->subject || manifest->subject->digest != subject) continue;
+    entry.artifact_type = ArtifactType(*manifest);
+    if (artifact_type.empty() || entry.artifact_type == artifact_type) referrers.push_back(std::move(entry));
+  }
+  return referrers;
+}
+
+Status OciLayout::List(const oci::Descriptor& manifest) {
+  SOCI_ASSIGN_OR_RETURN(UniqueFd lock, OpenFile(directory_, O_RDONLY | O_DIRECTORY));
+  while (::flock(lock.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) return ErrnoStatus(errno, "locking " + directory_);
+  }
+  SOCI_ASSIGN_OR_RETURN(std::string before, ReadFile(IndexPath(), oci::kMaxDocumentBytes));
+  Result<std::string> after = oci::WithEntry(before, manifest);
+  if (!after.ok()) return Annotate(after.status(), IndexPath());
+  return *after == before ? OkStatus() : WriteFileAtomic(IndexPath(), *after);
+}
+
+std::string OciLayout::BlobPath(const oci::Digest& digest) const {
+  return directory_ + "/blobs/sha256/" + digest.Hex();
+}
+
+Result<oci::ImageIndex> OciLayout::ReadIndex() const {
+  SOCI_ASSIGN_OR_RETURN(std::string json, ReadFile(IndexPath(), oci::kMaxDocumentBytes));
+  Result<oci::ImageIndex> index = oci::ImageIndex::Parse(json);
+  if (!index.ok()) return Annotate(index.status(), IndexPath());
+  return index;
+}
+
+}  // namespace soci

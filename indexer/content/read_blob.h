@@ -1,0 +1,16 @@
+// Reads whole blobs from a content store and proves them. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "indexer/content/content_store.h"
+#include "indexer/oci/manifest.h"
+
+namespace soci {
+
+// The bytes of a blob. kDataLoss if size or digest is not the descriptor's, kResourceExhausted beyond `limit`; every
+// error names the digest.
+Result<std::string> ReadBlob(ContentStore& store, const oci::Descriptor& blob, uint64_t limit = oci::kMaxDocumentBytes);
+
+}  // namespace soci
