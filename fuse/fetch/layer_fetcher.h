@@ -22,11 +22,13 @@ class LayerFetcher {
   // Where fill stands. kStopped: asked to, or the layer went bad.
   enum class FillState { kIdle, kRunning, kComplete, kStopped };
 
-  virtual ~LayerFetcher() = default;  // cancels what is under way and waits until no callback can come any more
+  // Cancels what is under way (kCancelled for who waits) and waits until no callback can come any more; so never from
+  // within one.
+  virtual ~LayerFetcher() = default;
 
   // Calls back exactly once: on this thread if the span is in memory, else from a decode thread. Never blocks.
-  // kDataLoss if the origin keeps sending bytes that do not match; kUnavailable or kDeadlineExceeded after the retry
-  // budget.
+  // kAlreadyExists if the span lies in the store (it was written meanwhile): read it there. kDataLoss if the origin
+  // keeps sending bytes that do not match; kUnavailable or kDeadlineExceeded after the retry budget.
   virtual void Get(SpanId span, FetchClass fetch_class, Callback done) = 0;
 
   // Fetches everything that is missing, yielding to the classes before it. `complete` is called once, from some thread,

@@ -9,12 +9,16 @@
 
 namespace soci {
 
-// Our ownership of a mount; dropping it unmounts (lazily, so that a busy one goes away when its last user does). Waits
-// until no callback of it runs any more.
+// Our ownership of a mount; dropping it unmounts (lazily, so that a busy one goes away when its last user does) and
+// removes the empty folder. Waits until nothing of it asks the layer any more.
 class MountHandle {
  public:
   virtual ~MountHandle() = default;
   virtual const std::string& mount_point() const = 0;
+
+  // Instead of unmounting: stops answering and leaves the mount to whoever takes it from the DescriptorKeeper. Only
+  // dropping the handle is allowed afterwards.
+  virtual void LeaveToSuccessor() {}
 };
 
 class Mounter {
