@@ -1,6 +1,7 @@
 #include "bench/link/link.h"
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -8,8 +9,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <fmt/format.h>
-
 #include <array>
 #include <cerrno>
 

@@ -14,7 +14,7 @@ Result<double> ParseQuantity(std::string_view text, const std::map<std::string, 
   char* end = nullptr;
   const double number = std::strtod(copy.c_str(), &end);
   const auto unit = units.find(end);
-  if (end == copy.c_str() || number < 0 || number > 1e12 || unit == units.end()) {
+  if (end == copy.c_str() || !(number >= 0 && number <= 1e12) || unit == units.end()) {
     return absl::InvalidArgumentError(
         fmt::format("\"{}\" is no number with a unit such as {}", text, units.rbegin()->first));
   }
