@@ -21,6 +21,9 @@ if(SOCI_MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
 
+# soci-index uses a room that can speak gRPC, but not that part of it.
+add_link_options(-Wl,--as-needed)
+
 add_library(soci_options INTERFACE)
 target_compile_options(soci_options INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Werror -fno-omit-frame-pointer
                                               -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
@@ -50,6 +53,9 @@ function(soci_room room)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${room}/*.cc)
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${room}/*.h)
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
+  if(NOT SOCI_GRPC)
+    list(FILTER sources EXCLUDE REGEX "/containerd_[^/]*\\.cc$")  # the gRPC clients within indexer/content
+  endif()
   if(sources)
     set(kind PUBLIC)
     add_library(${name} STATIC ${sources})

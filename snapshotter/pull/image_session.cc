@@ -1,0 +1,187 @@
+#include "snapshotter/pull/image_session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "indexer/base/log.h"
+#include "indexer/index/find_index.h"
+#include "indexer/oci/manifest.h"
+#include "indexer/registry/registry_client.h"
+#include "snapshotter/pull/parallel_for.h"
+#include "snapshotter/pull/prepare_layer.h"
+
+namespace soci {
+namespace {
+
+std::string KeyOf(const LayerRequest& request) {
+  return fmt::format("{}/{}@{}#{}", request.image.host, request.image.repository, request.manifest.ToString(),
+                     request.soci_index ? request.soci_index->ToString() : "");
+}
+
+struct ImageDocuments {
+  oci::Manifest manifest;
+  oci::ImageConfig config;
+};
+
+// Manifest and config: sizes and DiffIDs of the layers.
+Result<ImageDocuments> FetchDocuments(RegistryClient& registry, const LayerRequest& request,
+                                      const FetchContext& context) {
+  SOCI_ASSIGN_OR_RETURN(FetchedDocument document,
+                        registry.FetchManifest(request.image, request.manifest.ToString(), context));
+  ImageDocuments documents;
+  SOCI_ASSIGN_OR_RETURN(documents.manifest, oci::Manifest::Parse(document.body));
+  SOCI_ASSIGN_OR_RETURN(std::string config, registry.FetchBlob(request.image, documents.manifest.config, context));
+  SOCI_ASSIGN_OR_RETURN(documents.config, oci::ImageConfig::Parse(config));
+  if (documents.config.diff_ids.size() != documents.manifest.layers.size()) {
+    return absl::InvalidArgumentError(fmt::format("manifest {} has {} layers, its config names {}",
+                                                  request.manifest.ToString(), documents.manifest.layers.size(),
+                                                  documents.config.diff_ids.size()));
+  }
+  return documents;
+}
+
+bool MayWorkLater(const Status& status) {
+  return !absl::IsInvalidArgument(status) && !absl::IsDataLoss(status) && !absl::IsNotFound(status);
+}
+
+}  // namespace
+
+ImageSessions::ImageSessions(RegistryClient& registry, LayerFolders& folders, const Clock& clock, Options options)
+    : registry_(registry), folders_(folders), clock_(clock), options_(options) {}
+
+ImageSessions::Answer ImageSessions::Get(const LayerRequest& request) {
+  const std::string key = KeyOf(request);
+  std::shared_ptr<Session> session;
+  std::shared_ptr<Session> expired;  // goes after the lock is let go: folders may go with it
+  {
+    MutexLock lock(mutex_);
+    while (true) {
+      auto& place = sessions_[key];
+      if (place != nullptr && !place->searching && place->expires && *place->expires <= clock_.Now()) {
+        expired = std::exchange(place, nullptr);
+      }
+      if (place == nullptr) break;
+      place->asked = clock_.Now();
+      if (!place->searching) return place->answer;
+      found_.Wait(mutex_);
+    }
+    session = std::make_shared<Session>();
+    session->asked = clock_.Now();
+    sessions_[key] = session;
+  }
+  Answer answer = Search(request);
+  MutexLock lock(mutex_);
+  session->answer = answer;
+  session->searching = false;
+  const bool settled = answer.ok() && (*answer)->settled;
+  if (!settled) session->expires = clock_.Now() + options_.remember_no;
+  found_.NotifyAll();
+  return answer;
+}
+
+ImageSessions::Answer ImageSessions::Search(const LayerRequest& request) {
+  auto image = std::make_shared<PreparedImage>();
+  if (Status prepared = PrepareLayers(request, *image); !prepared.ok()) {
+    return Annotate(prepared, fmt::format("preparing {}", request.image.ToString()));
+  }
+  return std::shared_ptr<const PreparedImage>(std::move(image));
+}
+
+Status ImageSessions::PrepareLayers(const LayerRequest& request, PreparedImage& image) {
+  FetchContext context;
+  context.budget = options_.budget;
+
+  // Both at once: on a slow link every round trip is felt.
+  Result<ImageDocuments> documents = absl::UnknownError("not fetched");
+  Result<std::optional<SociIndex>> found = absl::UnknownError("not searched");
+  const FindOptions find{request.soci_index, options_.bound_only};
+  ParallelFor(2, 2, [&](size_t i) {
+    if (i == 0) {
+      found = FindSociIndex(registry_, request.image, request.manifest, find, context);
+    } else {
+      documents = FetchDocuments(registry_, request, context);
+    }
+  });
+  if (!found.ok()) return Annotate(found.status(), "looking for a SOCI index");
+  if (!found->has_value()) {
+    image.reason =
+        options_.bound_only ? "the image names no SOCI index (trust is \"bound\")" : "the image has no SOCI index";
+    image.settled = false;
+    return OkStatus();
+  }
+  if (!documents.ok()) return documents.status();
+
+  const SociIndex& index = **found;
+  image.soci_index = index.digest;
+  std::vector<std::pair<PreparedLayer*, LayerToPrepare>> work;
+  for (size_t i = 0; i < documents->manifest.layers.size(); ++i) {
+    const oci::Descriptor& descriptor = documents->manifest.layers[i];
+    const oci::LayerDigest layer(descriptor.digest);
+    auto [place, is_new] = image.layers.try_emplace(layer);
+    if (!is_new) continue;  // the same layer twice in one image
+    const oci::Descriptor* ztoc = index.ZtocFor(layer);
+    if (ztoc == nullptr) {
+      place->second.reason = fmt::format("SOCI index {} has no zTOC for this layer", index.digest.ToString());
+      continue;
+    }
+    place->second.has_ztoc = true;
+    SOCI_ASSIGN_OR_RETURN(place->second.hold, folders_.Take(layer));
+    work.emplace_back(&place->second, LayerToPrepare{request.image, request.manifest, descriptor,
+                                                     documents->config.diff_ids[i], *ztoc});
+  }
+
+  ParallelFor(work.size(), options_.parallel, [&](size_t i) {
+    auto& [place, wanted] = work[i];
+    const oci::LayerDigest layer(wanted.layer.digest);
+    auto origin = PrepareLayer(registry_, wanted, folders_.paths().LayerFolder(layer), context);
+    if (origin.ok()) {
+      place->origin = *std::move(origin);
+    } else {
+      place->reason = fmt::format("zTOC {}: {}", wanted.ztoc.digest.ToString(), Message(origin.status()));
+      place->retry = MayWorkLater(origin.status());
+      log::Warning("layer {} of {}: {}", layer.ToString(), wanted.image.ToString(), place->reason);
+    }
+  });
+  for (auto& [layer, prepared] : image.layers) {
+    if (!prepared.origin) prepared.hold.reset();
+    if (prepared.retry) image.settled = false;
+  }
+  return OkStatus();
+}
+
+void ImageSessions::ForgetIf(const std::function<bool(const Session&)>& goes) {
+  std::vector<std::shared_ptr<Session>> gone;  // their folders are deleted after the lock is let go
+  MutexLock lock(mutex_);
+  for (auto it = sessions_.begin(); it != sessions_.end();) {
+    if (it->second == nullptr || (!it->second->searching && goes(*it->second))) {
+      gone.push_back(std::move(it->second));
+      it = sessions_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+}
+
+void ImageSessions::Forget(const oci::LayerDigest& layer, const std::function<bool(const oci::LayerDigest&)>& in_use) {
+  ForgetIf([&](const Session& session) {
+    if (!session.answer.ok()) return false;
+    const auto& layers = (*session.answer)->layers;
+    return layers.count(layer) > 0 &&
+           std::none_of(layers.begin(), layers.end(), [&](const auto& entry) { return in_use(entry.first); });
+  });
+}
+
+void ImageSessions::ForgetIdle(std::chrono::milliseconds idle,
+                               const std::function<bool(const oci::LayerDigest&)>& in_use) {
+  const Clock::TimePoint now = clock_.Now();
+  ForgetIf([&](const Session& session) {
+    if (now - session.asked < idle) return false;
+    if (!session.answer.ok()) return true;
+    const auto& layers = (*session.answer)->layers;
+    return std::none_of(layers.begin(), layers.end(), [&](const auto& entry) { return in_use(entry.first); });
+  });
+}
+
+}  // namespace soci

@@ -1,0 +1,84 @@
+// What is known about an image, found out once: its SOCI index, and for every layer a table on disk or the reason why
+// there is none.
+//
+// Any thread. Callers that ask for the same image at the same time wait for one search. An image without an index and
+// failures are remembered for a short configured time only; a sound answer stays until its layers are gone.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "indexer/base/clock.h"
+#include "indexer/base/mutex.h"
+#include "snapshotter/pull/layer_folders.h"
+#include "snapshotter/pull/layer_origin.h"
+#include "snapshotter/pull/layer_request.h"
+
+namespace soci {
+
+class RegistryClient;
+
+struct PreparedLayer {
+  bool has_ztoc = false;
+  std::optional<LayerOrigin> origin;  // there is a table in the layer's folder
+  std::string reason;                 // why there is none
+  bool retry = false;                 // ... and whether it may work later
+  std::shared_ptr<const LayerFolders::Hold> hold;
+};
+
+struct PreparedImage {
+  std::optional<oci::Digest> soci_index;
+  std::string reason;  // why there is no index
+  std::map<oci::LayerDigest, PreparedLayer> layers;
+  bool settled = true;  // false: something failed that may work later
+};
+
+class ImageSessions {
+ public:
+  struct Options {
+    bool bound_only = false;                                          // trust = "bound"
+    std::chrono::milliseconds budget = std::chrono::seconds(30);      // for finding the index and the tables
+    std::chrono::milliseconds remember_no = std::chrono::minutes(1);  // no index, or a failure
+    size_t parallel = 16;                                             // zTOCs fetched at once
+  };
+
+  // Borrows all three; they outlive it.
+  ImageSessions(RegistryClient& registry, LayerFolders& folders, const Clock& clock, Options options);
+
+  // Never an error for an image without an index.
+  Result<std::shared_ptr<const PreparedImage>> Get(const LayerRequest& request);
+
+  // Forgets images that have `layer` and none of whose layers is `in_use`; their unused folders go.
+  void Forget(const oci::LayerDigest& layer, const std::function<bool(const oci::LayerDigest&)>& in_use);
+  // Forgets images that no one asked for in the last `idle` and none of whose layers is `in_use`.
+  void ForgetIdle(std::chrono::milliseconds idle, const std::function<bool(const oci::LayerDigest&)>& in_use);
+
+ private:
+  using Answer = Result<std::shared_ptr<const PreparedImage>>;
+  struct Session {
+    bool searching = true;
+    Answer answer = absl::UnknownError("not asked yet");
+    Clock::TimePoint asked;
+    std::optional<Clock::TimePoint> expires;
+  };
+
+  Answer Search(const LayerRequest& request);
+  Status PrepareLayers(const LayerRequest& request, PreparedImage& image);
+  void ForgetIf(const std::function<bool(const Session&)>& goes);
+
+  RegistryClient& registry_;
+  LayerFolders& folders_;
+  const Clock& clock_;
+  const Options options_;
+
+  Mutex mutex_;  // held while `in_use` is asked; never while folders go
+  CondVar found_;
+  std::map<std::string, std::shared_ptr<Session>> sessions_ SOCI_GUARDED_BY(mutex_);
+};
+
+}  // namespace soci

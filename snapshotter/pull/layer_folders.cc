@@ -1,0 +1,96 @@
+#include "snapshotter/pull/layer_folders.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <vector>
+
+#include "indexer/base/file_io.h"
+#include "indexer/base/log.h"
+
+namespace soci {
+namespace {
+
+void Delete(const std::string& path) {
+  if (Status removed = RemoveTree(path); !removed.ok()) log::Warning("deleting {}: {}", path, Message(removed));
+}
+
+std::vector<std::string> Names(const std::string& folder) {
+  std::vector<std::string> names;
+  DIR* open = ::opendir(folder.c_str());
+  if (open == nullptr) return names;
+  while (const dirent* entry = ::readdir(open)) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  ::closedir(open);
+  return names;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const LayerFolders::Hold>> LayerFolders::Take(const oci::LayerDigest& layer) {
+  std::shared_ptr<const Hold> hold;
+  {
+    MutexLock lock(mutex_);
+    ++holders_[layer];
+    hold.reset(new Hold(*this, layer));
+  }
+  SOCI_RETURN_IF_ERROR(MakeDirectories(paths_.LayerFolder(layer), 0700));
+  return hold;
+}
+
+bool LayerFolders::IsHeld(const oci::LayerDigest& layer) const {
+  MutexLock lock(mutex_);
+  return holders_.count(layer) > 0;
+}
+
+void LayerFolders::LetGo(const oci::LayerDigest& layer) {
+  std::string gone;
+  {
+    MutexLock lock(mutex_);
+    auto found = holders_.find(layer);
+    if (--found->second > 0) return;
+    holders_.erase(found);
+    if (keep_all_) return;
+    gone = MoveAway(layer);
+  }
+  if (!gone.empty()) Delete(gone);
+}
+
+std::string LayerFolders::MoveAway(const oci::LayerDigest& layer) {
+  const std::string from = paths_.LayerFolder(layer);
+  const std::string to = TrashFolder() + "/" + std::to_string(::getpid()) + "-" + std::to_string(++moved_);
+  if (Status made = MakeDirectories(TrashFolder(), 0700); !made.ok()) {
+    log::Warning("deleting {}: {}", from, Message(made));
+    return "";
+  }
+  if (::rename(from.c_str(), to.c_str()) == 0) return to;
+  if (errno != ENOENT) log::Warning("{}", Message(ErrnoStatus(errno, "renaming " + from)));
+  return "";
+}
+
+void LayerFolders::CollectUnused() {
+  std::vector<std::string> gone;
+  for (const std::string& name : Names(TrashFolder())) gone.push_back(TrashFolder() + "/" + name);
+  for (const std::string& name : Names(paths_.LayersFolder())) {
+    auto layer = oci::LayerDigest::Parse("sha256:" + name);
+    if (!layer.ok()) {
+      gone.push_back(paths_.LayersFolder() + "/" + name);
+      continue;
+    }
+    MutexLock lock(mutex_);
+    if (keep_all_ || holders_.count(*layer) > 0) continue;
+    if (std::string moved = MoveAway(*layer); !moved.empty()) gone.push_back(moved);
+  }
+  for (const std::string& path : gone) Delete(path);
+}
+
+void LayerFolders::KeepAll() {
+  MutexLock lock(mutex_);
+  keep_all_ = true;
+}
+
+}  // namespace soci

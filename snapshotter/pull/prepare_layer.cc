@@ -1,0 +1,75 @@
+#include "snapshotter/pull/prepare_layer.h"
+
+#include <fmt/format.h>
+
+#include "indexer/base/file_io.h"
+#include "indexer/index/find_index.h"
+#include "indexer/oci/annotations.h"
+#include "indexer/table/layer_table.h"
+#include "indexer/table/table_compiler.h"
+#include "indexer/ztoc/ztoc.h"
+
+namespace soci {
+namespace {
+
+// The format writes Go's bools.
+bool IsTrue(const oci::Annotations& annotations, std::string_view key) {
+  auto found = annotations.find(std::string(key));
+  if (found == annotations.end()) return false;
+  for (std::string_view yes : {"1", "t", "T", "true", "TRUE", "True"}) {
+    if (found->second == yes) return true;
+  }
+  return false;
+}
+
+Result<std::string> Compile(std::string_view ztoc_bytes, const oci::LayerDigest& layer, const LayerOrigin& origin) {
+  SOCI_ASSIGN_OR_RETURN(Ztoc ztoc, DecodeZtoc(ztoc_bytes));
+  if (ztoc.compressed_size != origin.layer_size) {
+    return absl::InvalidArgumentError(fmt::format("zTOC {} is about a layer of {} bytes, the image's layer has {}",
+                                                  origin.ztoc.ToString(), ztoc.compressed_size, origin.layer_size));
+  }
+  CompileOptions options;
+  options.disable_xattrs = origin.disable_xattrs;
+  return CompileTable(ztoc, layer, options);
+}
+
+}  // namespace
+
+Result<LayerOrigin> PrepareLayer(RegistryClient& registry, const LayerToPrepare& wanted,
+                                 const std::string& layer_folder, const FetchContext& context) {
+  const oci::LayerDigest layer(wanted.layer.digest);
+  if (auto adopted = AdoptLayer(layer, layer_folder); adopted.ok()) return adopted;
+
+  LayerOrigin origin;
+  origin.image = wanted.image;
+  origin.manifest = wanted.manifest;
+  origin.media_type = wanted.layer.media_type;
+  origin.layer_size = static_cast<uint64_t>(wanted.layer.size);
+  origin.diff_id = wanted.diff_id;
+  origin.ztoc = wanted.ztoc.digest;
+  origin.disable_xattrs = IsTrue(wanted.ztoc.annotations, oci::kAnnotationDisableXattrs);
+
+  SOCI_ASSIGN_OR_RETURN(std::string ztoc, FetchZtoc(registry, wanted.image, wanted.ztoc, context));
+  SOCI_ASSIGN_OR_RETURN(std::string table, Compile(ztoc, layer, origin));
+  SOCI_RETURN_IF_ERROR(WriteFileAtomic(layer_folder + "/ztoc", ztoc, 0600));
+  SOCI_RETURN_IF_ERROR(WriteFileAtomic(layer_folder + "/table", table, 0600));
+  SOCI_RETURN_IF_ERROR(WriteOrigin(layer_folder, origin));
+  return origin;
+}
+
+Result<LayerOrigin> AdoptLayer(const oci::LayerDigest& layer, const std::string& layer_folder) {
+  SOCI_ASSIGN_OR_RETURN(LayerOrigin origin, ReadOrigin(layer_folder));
+  const std::string table_path = layer_folder + "/table";
+  if (LayerTable::Open(table_path, layer).ok()) return origin;
+
+  // Damaged, or of another version of this program: the zTOC is still what it was if its digest says so.
+  SOCI_ASSIGN_OR_RETURN(std::string ztoc, ReadFile(layer_folder + "/ztoc", kMaxZtocBytes));
+  if (oci::Digest::Of(ztoc) != origin.ztoc) {
+    return absl::DataLossError(fmt::format("{}/ztoc does not match its digest", layer_folder));
+  }
+  SOCI_ASSIGN_OR_RETURN(std::string table, Compile(ztoc, layer, origin));
+  SOCI_RETURN_IF_ERROR(WriteFileAtomic(table_path, table, 0600));
+  return origin;
+}
+
+}  // namespace soci

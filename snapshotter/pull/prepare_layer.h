@@ -1,0 +1,34 @@
+// Gets one layer ready to be mounted: zTOC fetched, table compiled, both in the layer's folder beside origin.json.
+//
+// A table that is there already costs nothing and nothing is fetched. What is written is written atomically, the origin
+// last: a folder with an origin is whole. One caller per layer at a time is not needed; two write the same bytes.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "indexer/base/fetch_context.h"
+#include "indexer/oci/descriptor.h"
+#include "snapshotter/pull/layer_origin.h"
+
+namespace soci {
+
+class RegistryClient;
+
+struct LayerToPrepare {
+  oci::Reference image;
+  oci::Digest manifest;
+  oci::Descriptor layer;  // as the manifest lists it
+  oci::DiffId diff_id;
+  oci::Descriptor ztoc;  // as the index lists it
+};
+
+// kInvalidArgument if the zTOC is unsound or contradicts the manifest, otherwise what fetching says.
+Result<LayerOrigin> PrepareLayer(RegistryClient& registry, const LayerToPrepare& wanted,
+                                 const std::string& layer_folder, const FetchContext& context);
+
+// After a restart: the origin of a folder whose table is sound, or was compiled again from the zTOC beside it.
+// kNotFound or kDataLoss if the folder cannot be used.
+Result<LayerOrigin> AdoptLayer(const oci::LayerDigest& layer, const std::string& layer_folder);
+
+}  // namespace soci
