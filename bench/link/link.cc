@@ -1,0 +1,213 @@
+#include "bench/link/link.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+namespace soci {
+namespace {
+
+constexpr size_t kPieceBytes = 64 << 10;
+
+Result<UniqueFd> Connect(const std::string& host, uint16_t port) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
+  if (error != 0) return absl::UnavailableError(fmt::format("{}: {}", host, ::gai_strerror(error)));
+  UniqueFd socket(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int result = ::connect(socket.get(), found->ai_addr, found->ai_addrlen);
+  const int connect_errno = errno;
+  ::freeaddrinfo(found);
+  if (result != 0) return ErrnoStatus(connect_errno, fmt::format("connect to {}:{}", host, port));
+  return socket;
+}
+
+bool SendAll(int fd, const char* bytes, size_t count) {
+  while (count > 0) {
+    const ssize_t sent = ::send(fd, bytes, count, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    bytes += sent;
+    count -= static_cast<size_t>(sent);
+  }
+  return true;
+}
+
+ssize_t Receive(int fd, char* bytes, size_t count) {
+  ssize_t received;
+  do {
+    received = ::recv(fd, bytes, count, 0);
+  } while (received < 0 && errno == EINTR);
+  return received;
+}
+
+void SendImmediately(int fd) {
+  const int on = 1;
+  ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+// The peer shall see a reset, not a tidy end that could pass for a short body.
+void ResetOnClose(int fd) {
+  const linger immediately{1, 0};
+  ::setsockopt(fd, SOL_SOCKET, SO_LINGER, &immediately, sizeof immediately);
+}
+
+}  // namespace
+
+// Sockets are shut down to wake whoever waits in them, and closed only when both pumps are done.
+struct Link::Connection {
+  Connection(UniqueFd accepted, uint64_t rate) : client(std::move(accepted)), rate_limit(rate) {}
+
+  void Cut() {
+    ResetOnClose(client.get());
+    ::shutdown(client.get(), SHUT_RDWR);
+    if (int fd = upstream_fd; fd >= 0) ::shutdown(fd, SHUT_RDWR);
+  }
+
+  UniqueFd client;
+  UniqueFd upstream;
+  std::atomic<int> upstream_fd{-1};  // as in `upstream`, for Cut()
+  std::atomic<bool> answer_begins{true};
+  RateLimiter rate_limit;
+};
+
+std::string LinkCounters::ToJson() const {
+  return fmt::format(R"({{"connections":{},"open_connections":{},"bytes_down":{},"bytes_up":{}}})", connections,
+                     open_connections, bytes_down, bytes_up);
+}
+
+Result<std::unique_ptr<Link>> Link::Start(LinkOptions options) {
+  UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int on = 1;
+  ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(options.listen_port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  if (::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), length) != 0 ||
+      ::listen(listener.get(), 512) != 0 ||
+      ::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &length) != 0) {
+    return ErrnoStatus(errno, fmt::format("listen on 127.0.0.1:{}", options.listen_port));
+  }
+  return std::unique_ptr<Link>(new Link(std::move(options), std::move(listener), ntohs(address.sin_port)));
+}
+
+Link::Link(LinkOptions options, UniqueFd listener, uint16_t port)
+    : options_(std::move(options)),
+      listener_(std::move(listener)),
+      port_(port),
+      total_rate_(options_.total_bytes_per_second),
+      accept_thread_([this] { Accept(); }) {}
+
+Link::~Link() {
+  stopping_ = true;
+  ::shutdown(listener_.get(), SHUT_RDWR);
+  accept_thread_.join();
+  CutAll();
+  MutexLock lock(mutex_);
+  while (!open_.empty()) all_closed_.Wait(mutex_);
+}
+
+void Link::Accept() {
+  while (!stopping_) {
+    UniqueFd client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!client) {
+      if (errno == EINTR || errno == ECONNABORTED || errno == EMFILE) continue;
+      return;
+    }
+    if (down_) {
+      ResetOnClose(client.get());
+      continue;
+    }
+    ++connections_;
+    auto connection = std::make_shared<Connection>(std::move(client), options_.connection_bytes_per_second);
+    {
+      MutexLock lock(mutex_);
+      open_.push_back(connection);
+    }
+    // Detached, but not forgotten: the destructor waits until `open_` is empty.
+    std::thread([this, connection] { Serve(connection); }).detach();
+  }
+}
+
+void Link::Serve(const std::shared_ptr<Connection>& connection) {
+  std::this_thread::sleep_for(options_.delay);
+  Result<UniqueFd> upstream = Connect(options_.upstream_host, options_.upstream_port);
+  if (upstream.ok()) {
+    connection->upstream = *std::move(upstream);
+    connection->upstream_fd = connection->upstream.get();
+    SendImmediately(connection->client.get());
+    SendImmediately(connection->upstream.get());
+    if (down_ || stopping_) connection->Cut();
+    std::thread up([this, &connection] { PumpUp(connection); });
+    PumpDown(connection);
+    up.join();
+  } else {
+    ResetOnClose(connection->client.get());
+  }
+  MutexLock lock(mutex_);
+  open_.erase(std::find(open_.begin(), open_.end(), connection));
+  if (open_.empty()) all_closed_.NotifyAll();
+}
+
+void Link::PumpUp(const std::shared_ptr<Connection>& connection) {
+  std::array<char, kPieceBytes> piece;
+  for (;;) {
+    const ssize_t received = Receive(connection->client.get(), piece.data(), piece.size());
+    if (received <= 0) break;
+    connection->answer_begins = true;
+    if (!SendAll(connection->upstream.get(), piece.data(), static_cast<size_t>(received))) break;
+    bytes_up_ += static_cast<uint64_t>(received);
+  }
+  ::shutdown(connection->upstream.get(), SHUT_WR);
+}
+
+void Link::PumpDown(const std::shared_ptr<Connection>& connection) {
+  std::array<char, kPieceBytes> piece;
+  for (;;) {
+    const ssize_t received = Receive(connection->upstream.get(), piece.data(), piece.size());
+    if (received <= 0) break;
+    const uint64_t count = static_cast<uint64_t>(received);
+    if (connection->answer_begins.exchange(false)) std::this_thread::sleep_for(options_.delay);
+    const auto now = std::chrono::steady_clock::now();
+    std::this_thread::sleep_until(
+        std::max(connection->rate_limit.Reserve(count, now), total_rate_.Reserve(count, now)));
+    if (bytes_until_down_ >= 0 && bytes_until_down_.fetch_sub(received) < received) {
+      bytes_until_down_ = -1;
+      SetDown(true);
+    }
+    if (down_ || !SendAll(connection->client.get(), piece.data(), count)) {
+      connection->Cut();
+      return;
+    }
+    bytes_down_ += count;
+  }
+  ::shutdown(connection->client.get(), SHUT_WR);
+}
+
+void Link::SetDown(bool down) {
+  down_ = down;
+  if (down) CutAll();
+}
+
+void Link::CutAll() {
+  MutexLock lock(mutex_);
+  for (const std::shared_ptr<Connection>& connection : open_) connection->Cut();
+}
+
+LinkCounters Link::counters() const {
+  MutexLock lock(mutex_);
+  return {connections_, open_.size(), bytes_down_, bytes_up_};
+}
+
+}  // namespace soci

@@ -1,0 +1,35 @@
+#include "bench/link/rate_limiter.h"
+
+#include <gtest/gtest.h>
+
+namespace soci {
+namespace {
+
+using std::chrono::milliseconds;
+
+const RateLimiter::TimePoint kStart{std::chrono::hours(1)};
+
+TEST(RateLimiter, BytesTakeTheTimeThatTheRateSays) {
+  RateLimiter limiter(1000);
+  EXPECT_EQ(limiter.Reserve(500, kStart), kStart + milliseconds(500));
+}
+
+TEST(RateLimiter, BytesQueueBehindThoseBeforeThem) {
+  RateLimiter limiter(1000);
+  limiter.Reserve(500, kStart);
+  EXPECT_EQ(limiter.Reserve(500, kStart + milliseconds(100)), kStart + milliseconds(1000));
+}
+
+TEST(RateLimiter, TimeThatNobodyUsedIsNotSavedUp) {
+  RateLimiter limiter(1000);
+  limiter.Reserve(100, kStart);
+  EXPECT_EQ(limiter.Reserve(100, kStart + milliseconds(5000)), kStart + milliseconds(5100));
+}
+
+TEST(RateLimiter, ZeroMeansNoLimit) {
+  RateLimiter limiter(0);
+  EXPECT_EQ(limiter.Reserve(1 << 30, kStart), kStart);
+}
+
+}  // namespace
+}  // namespace soci
