@@ -6,6 +6,10 @@ find_package(absl REQUIRED)
 find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(GTest REQUIRED)
+find_package(nlohmann_json REQUIRED)
+pkg_check_modules(SOCI_ZLIB REQUIRED IMPORTED_TARGET zlib)
+pkg_check_modules(SOCI_ISAL REQUIRED IMPORTED_TARGET libisal)
+pkg_check_modules(SOCI_ZSTD REQUIRED IMPORTED_TARGET libzstd)
 if(SOCI_GRPC)
   find_package(Protobuf REQUIRED)
   find_package(gRPC CONFIG REQUIRED)
@@ -86,7 +90,7 @@ endfunction()
 
 # soci_test(unit/indexer/base USES <rooms> [LIBS ...] [TIMEOUT seconds]): one gtest program for a folder below tests/.
 # Each TEST becomes one ctest entry, labelled by the top folder: unit, model, golden, mount, e2e, faults, house. Tests that
-# mount, and those that start containerd, do not run beside others.
+# mount, and those that start containerd, do not run beside others; golden ones run after their inputs were made.
 function(soci_test folder)
   cmake_parse_arguments(ARG "" "TIMEOUT" "USES;LIBS" ${ARGN})
   string(REPLACE "/" "_" name test_${folder})
@@ -110,7 +114,10 @@ function(soci_test folder)
   endforeach()
   target_compile_definitions(${name} PRIVATE SOCI_SOURCE_DIR="${CMAKE_SOURCE_DIR}" SOCI_BINARY_DIR="${CMAKE_BINARY_DIR}")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  gtest_discover_tests(${name} TEST_PREFIX ${folder}/ DISCOVERY_MODE PRE_TEST
-                       PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS ${label} RUN_SERIAL ${serial})
+  set(properties TIMEOUT ${ARG_TIMEOUT} LABELS ${label} RUN_SERIAL ${serial})
+  if(label STREQUAL golden)
+    list(APPEND properties FIXTURES_REQUIRED golden)
+  endif()
+  gtest_discover_tests(${name} TEST_PREFIX ${folder}/ DISCOVERY_MODE PRE_TEST PROPERTIES ${properties})
 endfunction()
 include(GoogleTest)

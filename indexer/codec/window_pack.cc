@@ -1,0 +1,29 @@
+#include "indexer/codec/window_pack.h"
+
+#include <fmt/format.h>
+#include <zstd.h>
+
+#include <algorithm>
+
+namespace soci {
+
+std::string PackWindow(ByteSpan window) {
+  if (std::all_of(window.begin(), window.end(), [](std::byte byte) { return byte == std::byte{0}; })) return {};
+  std::string packed(ZSTD_compressBound(window.size()), '\0');
+  // Level 1: higher levels save a tenth and cost several times the time while an image is being pulled.
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), window.data(), window.size(), 1));
+  return packed;
+}
+
+Status UnpackWindow(ByteSpan packed, Window& out) {
+  if (packed.empty()) {
+    out.fill(std::byte{0});
+    return OkStatus();
+  }
+  const size_t size = ZSTD_decompress(out.data(), out.size(), packed.data(), packed.size());
+  if (ZSTD_isError(size)) return absl::DataLossError(fmt::format("packed window: {}", ZSTD_getErrorName(size)));
+  if (size != out.size()) return absl::DataLossError(fmt::format("packed window holds {} bytes", size));
+  return OkStatus();
+}
+
+}  // namespace soci

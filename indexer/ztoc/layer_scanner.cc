@@ -1,0 +1,164 @@
+#include "indexer/ztoc/layer_scanner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "indexer/codec/gzip_decoder.h"
+#include "indexer/oci/digest.h"
+#include "indexer/ztoc/span_hasher.h"
+#include "indexer/ztoc/toc_collector.h"
+
+namespace soci {
+namespace {
+
+constexpr size_t kReadSize = 256 << 10;
+constexpr uint64_t kMaxSpanSize = uint64_t{1} << 62;
+
+// Passes bytes on and tells how many have gone by.
+class CountingStream final : public ByteStream {
+ public:
+  CountingStream(ByteStream& stream, const ScanOptions& options) : stream_(stream), options_(options) {}
+
+  Result<size_t> Read(MutableByteSpan out) override {
+    SOCI_ASSIGN_OR_RETURN(const size_t count, stream_.Read(out));
+    layer_.Update(ByteSpan(out).first(count));
+    size_ += count;
+    if (options_.progress && count > 0) options_.progress(size_);
+    return count;
+  }
+
+  uint64_t size() const { return size_; }
+  oci::LayerDigest TakeDigest() { return oci::LayerDigest(layer_.Finish()); }
+
+ private:
+  ByteStream& stream_;
+  const ScanOptions& options_;
+  oci::Hasher layer_;
+  uint64_t size_ = 0;
+};
+
+// What a gzip layer's decoder meets on the way.
+class GzipNotes final : public GzipDecoder::Observer {
+ public:
+  GzipNotes(Ztoc& ztoc, const TocCollector& toc) : ztoc_(ztoc), toc_(toc) {}
+
+  Status OnCompressed(ByteSpan bytes) override {
+    spans_.OnCompressed(bytes);
+    return OkStatus();
+  }
+
+  Status OnCheckpoint(const Checkpoint& checkpoint, ByteSpan window) override {
+    spans_.OnCheckpoint(checkpoint);
+    ztoc_.checkpoints.push_back(checkpoint);
+    std::memcpy(ztoc_.windows.emplace_back().data(), window.data(), kWindowSize);
+    return OkStatus();
+  }
+
+  Status OnMember(MemberKind kind) override {
+    if (kind == MemberKind::kGzip) return OkStatus();
+    if (!toc_.at_end())
+      return absl::InvalidArgumentError("gzip header invalid: a zlib stream before the archive's end");
+    has_zlib_stream_ = true;
+    return OkStatus();
+  }
+
+  bool has_zlib_stream() const { return has_zlib_stream_; }
+  std::vector<oci::Digest> TakeDigests() {
+    spans_.Finish();
+    return spans_.TakeDigests();
+  }
+
+ private:
+  Ztoc& ztoc_;
+  const TocCollector& toc_;
+  SpanHasher spans_;
+  bool has_zlib_stream_ = false;
+};
+
+bool HasRepeatedStart(const Ztoc& ztoc) { return ztoc.checkpoints.size() > 1 && ztoc.checkpoints[1].uncompressed == 0; }
+
+Status ScanGzip(ByteStream& stream, ScannedLayer& layer) {
+  TocCollector toc;
+  oci::Hasher diff_id;
+  GzipNotes notes(layer.ztoc, toc);
+  GzipDecoder decoder(stream, layer.ztoc.span_size, &notes);
+  while (true) {
+    SOCI_ASSIGN_OR_RETURN(const ByteSpan piece, decoder.Next());
+    if (piece.empty()) break;
+    diff_id.Update(piece);
+    SOCI_RETURN_IF_ERROR(toc.Push(piece));
+  }
+  SOCI_RETURN_IF_ERROR(toc.Finish());
+  layer.diff_id = oci::DiffId(diff_id.Finish());
+  layer.ztoc.span_digests = notes.TakeDigests();
+  layer.ztoc.uncompressed_size = toc.position();
+  layer.ztoc.entries = toc.TakeEntries();
+  layer.hazards = toc.TakeHazards();
+  if (notes.has_zlib_stream())
+    layer.hazards.push_back({Hazard::kForeignStream, "a zlib stream after the gzip members"});
+  if (HasRepeatedStart(layer.ztoc)) layer.hazards.push_back({Hazard::kRepeatedStart, "empty blocks before all data"});
+  return OkStatus();
+}
+
+Status ScanPlain(ByteStream& stream, ScannedLayer& layer) {
+  TocCollector toc;
+  SpanHasher spans;
+  std::vector<std::byte> buffer(kReadSize);
+  uint64_t left_in_span = 0;
+  uint64_t position = 0;
+  while (true) {
+    SOCI_ASSIGN_OR_RETURN(const size_t count, stream.Read(buffer));
+    if (count == 0) break;
+    ByteSpan bytes = ByteSpan(buffer).first(count);
+    SOCI_RETURN_IF_ERROR(toc.Push(bytes));
+    while (!bytes.empty()) {
+      if (left_in_span == 0) {
+        spans.OnCheckpoint({.compressed = position, .uncompressed = position, .bits = 0});
+        left_in_span = layer.ztoc.span_size;
+      }
+      const size_t part = static_cast<size_t>(std::min<uint64_t>(left_in_span, bytes.size()));
+      spans.OnCompressed(bytes.first(part));
+      bytes = bytes.subspan(part);
+      left_in_span -= part;
+      position += part;
+    }
+  }
+  SOCI_RETURN_IF_ERROR(toc.Finish());
+  spans.Finish();
+  layer.ztoc.span_digests = spans.TakeDigests();
+  layer.ztoc.uncompressed_size = toc.position();
+  layer.ztoc.entries = toc.TakeEntries();
+  layer.hazards = toc.TakeHazards();
+  return OkStatus();
+}
+
+}  // namespace
+
+const LayerHazard* ScannedLayer::WhyNotExact() const {
+  for (const LayerHazard& hazard : hazards) {
+    if (hazard.kind != Hazard::kRepeatedStart) return &hazard;
+  }
+  return nullptr;
+}
+
+Result<ScannedLayer> ScanLayer(ByteStream& stream, Compression compression, const ScanOptions& options) {
+  if (options.span_size == 0 || options.span_size > kMaxSpanSize) {
+    return absl::InvalidArgumentError(fmt::format("span size {} is not possible", options.span_size));
+  }
+  ScannedLayer layer;
+  layer.ztoc.build_tool = options.build_tool;
+  layer.ztoc.compression = compression;
+  layer.ztoc.span_size = options.span_size;
+  CountingStream counted(stream, options);
+  const bool is_gzip = compression == Compression::kGzip;
+  SOCI_RETURN_IF_ERROR(is_gzip ? ScanGzip(counted, layer) : ScanPlain(counted, layer));
+  layer.ztoc.compressed_size = counted.size();
+  layer.layer = counted.TakeDigest();
+  if (!is_gzip) layer.diff_id = oci::DiffId(layer.layer);
+  return layer;
+}
+
+}  // namespace soci

@@ -1,0 +1,36 @@
+// Gathers a layer's members from its tar bytes, and notices those that a zTOC cannot tell exactly. One thread at a
+// time.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "indexer/base/bytes.h"
+#include "indexer/base/result.h"
+#include "indexer/tar/reader.h"
+#include "indexer/ztoc/layer_scanner.h"
+
+namespace soci {
+
+class TocCollector {
+ public:
+  TocCollector();
+
+  Status Push(ByteSpan tar_bytes) { return reader_.Push(tar_bytes); }
+  Status Finish() { return reader_.Finish(); }
+  bool at_end() const { return reader_.at_end(); }
+  uint64_t position() const { return reader_.position(); }
+
+  std::vector<tar::Entry> TakeEntries() { return std::move(entries_); }
+  std::vector<LayerHazard> TakeHazards() { return std::move(hazards_); }
+
+ private:
+  Status OnEntry(const tar::Entry& entry);
+  void Note(Hazard kind, std::string reason);
+
+  std::vector<tar::Entry> entries_;
+  std::vector<LayerHazard> hazards_;
+  tar::Reader reader_;
+};
+
+}  // namespace soci
