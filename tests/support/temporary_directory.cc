@@ -8,7 +8,6 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
-#include <vector>
 
 namespace soci::test {
 namespace {
@@ -27,6 +26,8 @@ std::string Unescape(const std::string& text) {
   return plain;
 }
 
+}  // namespace
+
 std::vector<std::string> MountPointsBelow(const std::string& folder) {
   std::vector<std::string> points;
   std::ifstream mounts("/proc/self/mountinfo");
@@ -39,8 +40,6 @@ std::vector<std::string> MountPointsBelow(const std::string& folder) {
   }
   return points;
 }
-
-}  // namespace
 
 int UnmountAllBelow(const std::string& folder) {
   std::vector<std::string> points = MountPointsBelow(folder);

@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace soci::test {
 
@@ -23,6 +24,9 @@ class TemporaryDirectory {
  private:
   std::string path_;
 };
+
+// Mount points at and below a directory, in the order in which they were mounted.
+std::vector<std::string> MountPointsBelow(const std::string& folder);
 
 // Unmounts all that is mounted below `folder`, deepest first. Returns how many mounts there were.
 int UnmountAllBelow(const std::string& folder);

@@ -1,0 +1,21 @@
+// The few HTTP requests that tests make themselves. Network failures throw std::runtime_error; any status is an answer.
+// Any thread.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace soci::test {
+
+struct HttpAnswer {
+  int status = 0;
+  std::string body;
+  std::map<std::string, std::string> headers;  // names in lower case
+};
+
+HttpAnswer HttpRequest(const std::string& method, const std::string& url, std::string_view body = {},
+                       const std::vector<std::string>& headers = {});
+
+}  // namespace soci::test
