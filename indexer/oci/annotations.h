@@ -12,11 +12,18 @@ inline constexpr std::string_view kMediaTypeImageConfig = "application/vnd.oci.i
 inline constexpr std::string_view kMediaTypeDockerManifest = "application/vnd.docker.distribution.manifest.v2+json";
 inline constexpr std::string_view kMediaTypeDockerManifestList =
     "application/vnd.docker.distribution.manifest.list.v2+json";
+inline constexpr std::string_view kMediaTypeDockerConfig = "application/vnd.docker.container.image.v1+json";
+inline constexpr std::string_view kMediaTypeLayerPrefix = "application/vnd.oci.image.layer.";
 inline constexpr std::string_view kMediaTypeLayerTar = "application/vnd.oci.image.layer.v1.tar";
 inline constexpr std::string_view kMediaTypeLayerGzip = "application/vnd.oci.image.layer.v1.tar+gzip";
 inline constexpr std::string_view kMediaTypeLayerZstd = "application/vnd.oci.image.layer.v1.tar+zstd";
+inline constexpr std::string_view kMediaTypeForeignLayerGzip =
+    "application/vnd.oci.image.layer.nondistributable.v1.tar+gzip";
 inline constexpr std::string_view kMediaTypeDockerLayer = "application/vnd.docker.image.rootfs.diff.tar";
 inline constexpr std::string_view kMediaTypeDockerLayerGzip = "application/vnd.docker.image.rootfs.diff.tar.gzip";
+inline constexpr std::string_view kMediaTypeDockerForeignLayer = "application/vnd.docker.image.rootfs.foreign.diff.tar";
+inline constexpr std::string_view kMediaTypeDockerForeignLayerGzip =
+    "application/vnd.docker.image.rootfs.foreign.diff.tar.gzip";
 inline constexpr std::string_view kMediaTypeZtoc = "application/octet-stream";
 inline constexpr std::string_view kMediaTypeSociIndexV1 = "application/vnd.amazon.soci.index.v1+json";
 inline constexpr std::string_view kMediaTypeSociIndexV2 = "application/vnd.amazon.soci.index.v2+json";
@@ -24,6 +31,9 @@ inline constexpr std::string_view kMediaTypePrefetch = "application/vnd.amazon.s
 
 // The empty config blob of an artifact.
 inline constexpr std::string_view kEmptyConfig = "{}";
+
+// Says of an entry of an image index that it is no image: what BuildKit puts on attestations.
+inline constexpr std::string_view kAnnotationReferenceType = "vnd.docker.reference.type";
 
 // Annotations of a SOCI index.
 inline constexpr std::string_view kAnnotationLayerDigest = "com.amazon.soci.image-layer-digest";

@@ -123,6 +123,7 @@ bool Matches(const Platform& wanted, const Platform& offered) {
 bool IsImageEntry(const Descriptor& entry) {
   if (entry.media_type != kMediaTypeManifest && entry.media_type != kMediaTypeDockerManifest) return false;
   if (!entry.artifact_type.empty() && entry.artifact_type != kMediaTypeImageConfig) return false;
+  if (entry.annotations.contains(std::string(kAnnotationReferenceType))) return false;
   return !entry.platform || (entry.platform->os != kUnknown && entry.platform->architecture != kUnknown);
 }
 

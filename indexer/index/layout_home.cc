@@ -1,0 +1,77 @@
+#include "indexer/index/layout_home.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "indexer/content/oci_layout.h"
+#include "indexer/content/read_blob.h"
+#include "indexer/oci/annotations.h"
+
+namespace soci {
+namespace {
+
+class LayoutHome : public ImageHome {
+ public:
+  LayoutHome(std::unique_ptr<OciLayout> layout, std::string tag, std::string name)
+      : layout_(std::move(layout)), tag_(std::move(tag)), name_(std::move(name)) {}
+
+  std::string Name() const override { return name_; }
+
+  Result<std::vector<oci::Descriptor>> Resolve(const FetchContext&) override {
+    SOCI_ASSIGN_OR_RETURN(std::vector<oci::Descriptor> images, layout_->FindImages(tag_));
+    if (images.empty())
+      return absl::NotFoundError(tag_.empty() ? "there is no image" : "there is no image of this name");
+    const bool flat_list = std::all_of(images.begin(), images.end(), [](const auto& image) { return image.platform; });
+    if (images.size() > 1 && !flat_list) {
+      return absl::InvalidArgumentError(fmt::format("there are {} images; name one: oci:DIR:TAG", images.size()));
+    }
+    return images;
+  }
+
+  Result<oci::Descriptor> ResolveDigest(const oci::Digest& digest, const FetchContext&) override {
+    SOCI_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, layout_->Open(digest));
+    oci::Descriptor descriptor{.digest = digest, .size = static_cast<int64_t>(source->size())};
+    SOCI_ASSIGN_OR_RETURN(std::string document, ReadBlob(*layout_, descriptor));
+    SOCI_ASSIGN_OR_RETURN(descriptor.media_type, oci::DocumentMediaType(document));
+    return descriptor;
+  }
+
+  Result<std::string> Read(const oci::Descriptor& blob, uint64_t limit, const FetchContext&) override {
+    return ReadBlob(*layout_, blob, limit);
+  }
+
+  Result<std::unique_ptr<ByteSource>> Open(const oci::Descriptor& blob) override {
+    SOCI_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, layout_->Open(blob.digest));
+    if (source->size() != static_cast<uint64_t>(blob.size)) {
+      return absl::DataLossError(fmt::format("{} bytes, but {} are promised", source->size(), blob.size));
+    }
+    return source;
+  }
+
+  Result<std::vector<oci::Descriptor>> FindReferrers(const oci::Digest& subject, std::string_view artifact_type,
+                                                     const FetchContext&) override {
+    return layout_->FindReferrers(subject, artifact_type);
+  }
+
+  Status PutBlob(const oci::Descriptor& blob, std::string_view bytes) override { return layout_->Put(blob, bytes); }
+
+  Status PutReferrer(const oci::Descriptor& manifest, std::string_view json, const oci::Digest&) override {
+    SOCI_RETURN_IF_ERROR(layout_->Put(manifest, json));
+    return layout_->List(manifest);
+  }
+
+ private:
+  const std::unique_ptr<OciLayout> layout_;
+  const std::string tag_;
+  const std::string name_;
+};
+
+}  // namespace
+
+std::unique_ptr<ImageHome> MakeLayoutHome(std::unique_ptr<OciLayout> layout, std::string tag, std::string name) {
+  return std::make_unique<LayoutHome>(std::move(layout), std::move(tag), std::move(name));
+}
+
+}  // namespace soci
