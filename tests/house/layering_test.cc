@@ -36,6 +36,7 @@ std::string LibraryOf(const std::string& header) {
                                                                             {"CLI/", "cli11"},
                                                                             {"fuse", "libfuse3"},
                                                                             {"sqlite3", "sqlite"},
+                                                                            {"re2/", "re2"},
                                                                             {"prometheus/", "prometheus-cpp"},
                                                                             {"gtest/", "gtest"},
                                                                             {"gmock/", "gmock"},
