@@ -1,0 +1,46 @@
+// A layer made for a test: its blob, its index and its table, from a tar. Values.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "indexer/base/bytes.h"
+#include "indexer/codec/checkpoint.h"
+#include "indexer/oci/digest.h"
+#include "indexer/table/layer_table.h"
+#include "indexer/ztoc/ztoc.h"
+
+namespace soci::test {
+
+struct TestLayer {
+  std::string tar;
+  std::string blob;  // as a registry would have it
+  Ztoc ztoc;
+  oci::LayerDigest digest;
+  oci::DiffId diff_id;
+  std::string table_bytes;
+  std::shared_ptr<const LayerTable> table;
+
+  // The decoded bytes of a span, cut from the tar.
+  ByteSpan Decoded(SpanId span) const;
+};
+
+struct TestLayerOptions {
+  Compression compression = Compression::kGzip;
+  uint64_t span_size = 4096;
+  // Deflate blocks end, at the latest, after so many bytes: more of them make more places for checkpoints. 0: as zlib
+  // likes.
+  uint64_t block_size = 2048;
+};
+
+// Compressed as asked, indexed by our scanner, compiled. Throws std::runtime_error with the reason if any step refuses.
+TestLayer MakeTestLayer(std::string tar, const TestLayerOptions& options = {});
+
+// Bytes that deflate cannot shrink much, the same for the same seed.
+std::string Noise(size_t size, uint32_t seed);
+
+// One gzip member with a block border after every `block_size` bytes (0: where zlib likes).
+std::string Gzip(std::string_view bytes, uint64_t block_size = 0);
+
+}  // namespace soci::test
