@@ -1,0 +1,204 @@
+#include "indexer/index/image_indexer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <latch>
+#include <stop_token>
+#include <thread>
+
+#include "indexer/base/mutex.h"
+#include "indexer/base/thread_pool.h"
+#include "indexer/index/index_builder.h"
+#include "indexer/index/layer_indexer.h"
+
+namespace soci {
+namespace {
+
+oci::Descriptor BlobOf(std::string_view bytes) {
+  return {.media_type = std::string(oci::kMediaTypeZtoc),
+          .digest = oci::Digest::Of(bytes),
+          .size = static_cast<int64_t>(bytes.size())};
+}
+
+// A fault of the layer, not of the way to it.
+bool IsLayersFault(const Status& status) { return absl::IsInvalidArgument(status) || absl::IsDataLoss(status); }
+
+// Runs one task per item on `threads` threads. After the first failure the tasks that have not begun are left out, and
+// `stop` asks the others to end; the failure is the answer.
+template <typename Item, typename Task>
+Status ForEachInParallel(const std::vector<Item>& items, size_t threads, std::stop_source& stop, Task task) {
+  struct {
+    Mutex mutex;
+    Status failure SOCI_GUARDED_BY(mutex);
+  } shared;
+  std::latch left(static_cast<std::ptrdiff_t>(items.size()));
+  ThreadPool pool("index", std::clamp<size_t>(threads, 1, std::max<size_t>(items.size(), 1)));
+  for (const Item& item : items) {
+    pool.Post([&] {
+      const Status status = stop.stop_requested() ? OkStatus() : task(item);
+      if (!status.ok()) {
+        stop.request_stop();
+        MutexLock lock(shared.mutex);
+        shared.failure.Update(status);
+      }
+      left.count_down();
+    });
+  }
+  left.wait();
+  MutexLock lock(shared.mutex);
+  return shared.failure;
+}
+
+}  // namespace
+
+// What is known of a layer once it was looked at. The zTOC's bytes are let go when they are stored.
+struct ImageIndexer::ScannedEntry {
+  LayerOutcome outcome = LayerOutcome::kIndexed;
+  std::string reason = {};
+  IndexedLayer indexed = {};
+  oci::Descriptor ztoc = {};
+  bool stored = false;
+};
+
+ImageIndexer::ImageIndexer(ImageHome& home, CreateOptions options, IndexProgress& progress)
+    : home_(home), options_(std::move(options)), progress_(progress) {}
+ImageIndexer::~ImageIndexer() = default;
+
+Result<ImageReport> ImageIndexer::Index(const PlatformImage& image, const FetchContext& context) {
+  SOCI_RETURN_IF_ERROR(ScanLayers(image, context));
+  std::vector<ScannedEntry*> layers;
+  for (const oci::Descriptor& layer : image.manifest.layers) {
+    layers.push_back(&scanned_.at({layer.digest, layer.media_type}));
+  }
+  ImageReport report = Report(image, layers);
+  const bool any = std::any_of(layers.begin(), layers.end(),
+                               [](const ScannedEntry* layer) { return layer->outcome == LayerOutcome::kIndexed; });
+  if (any) SOCI_RETURN_IF_ERROR(Store(report, layers));
+  return report;
+}
+
+Status ImageIndexer::ScanLayers(const PlatformImage& image, const FetchContext& context) {
+  std::vector<oci::Descriptor> jobs;
+  for (const oci::Descriptor& layer : image.manifest.layers) {
+    const LayerKey key{layer.digest, layer.media_type};
+    if (scanned_.contains(key)) continue;
+    const LayerChoice choice = ChooseLayer(layer, options_.min_layer_size);
+    scanned_[key] = {.outcome = choice.outcome, .reason = choice.reason};
+    if (choice.outcome == LayerOutcome::kIndexed) {
+      jobs.push_back(layer);
+    } else {
+      progress_.OnEnd(layer, choice.outcome, choice.reason);
+    }
+  }
+  // The largest first, so that it does not run alone at the end.
+  std::stable_sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a.size > b.size; });
+  const size_t threads = options_.threads != 0 ? options_.threads : std::max(1u, std::thread::hardware_concurrency());
+  std::stop_source stop;
+  std::stop_callback follow(context.stop, [&] { stop.request_stop(); });
+  FetchContext inner = context;
+  inner.stop = stop.get_token();
+  const Status status = ForEachInParallel(jobs, threads, stop, [&](const oci::Descriptor& layer) -> Status {
+    Result<ScannedEntry> entry = ScanOne(layer, inner);
+    if (!entry.ok()) return Annotate(entry.status(), fmt::format("layer {}", layer.digest.ToString()));
+    progress_.OnEnd(layer, entry->outcome, entry->reason);
+    // Each job has an element of its own, and nobody inserts while jobs run.
+    scanned_.at({layer.digest, layer.media_type}) = *std::move(entry);
+    return OkStatus();
+  });
+  if (!status.ok()) scanned_.clear();
+  if (status.ok() && context.stop.stop_requested()) return absl::CancelledError("stopped");
+  return status;
+}
+
+Result<ImageIndexer::ScannedEntry> ImageIndexer::ScanOne(const oci::Descriptor& layer, const FetchContext& context) {
+  progress_.OnStart(layer);
+  const LayerIndexOptions options{
+      .span_size = options_.span_size, .build_tool = options_.build_tool, .prefetch_paths = options_.prefetch_paths};
+  auto scan = [&]() -> Result<IndexedLayer> {
+    SOCI_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, home_.Open(layer));
+    const LayerChoice choice = ChooseLayer(layer, options_.min_layer_size);
+    return IndexLayer(
+        *source, layer, choice.compression, options, [&](uint64_t bytes) { progress_.OnBytes(layer, bytes); }, context);
+  };
+  ScannedEntry entry;
+  Result<IndexedLayer> indexed = scan();
+  if (indexed.ok()) {
+    entry.ztoc = BlobOf(indexed->ztoc);
+    entry.indexed = *std::move(indexed);
+  } else if (IsLayersFault(indexed.status())) {
+    entry.outcome = LayerOutcome::kRefused;
+    entry.reason = Message(indexed.status());
+  } else {
+    return indexed.status();
+  }
+  return entry;
+}
+
+ImageReport ImageIndexer::Report(const PlatformImage& image, const std::vector<ScannedEntry*>& layers) const {
+  ImageReport report{.platform = image.platform, .image = image.descriptor, .layers = {}};
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const ScannedEntry& entry = *layers[i];
+    report.layers.push_back({.layer = image.manifest.layers[i],
+                             .outcome = entry.outcome,
+                             .reason = entry.reason,
+                             .ztoc = entry.ztoc,
+                             .diff_id = entry.indexed.diff_id,
+                             .uncompressed_size = entry.indexed.uncompressed_size,
+                             .entries = entry.indexed.entries,
+                             .spans = entry.indexed.spans});
+  }
+  return report;
+}
+
+// For each layer the spans of the prefetch paths that it is the topmost to have; `missing` gets the paths that none
+// has.
+std::vector<std::vector<SpanIdRange>> ImageIndexer::PrefetchSpans(const std::vector<ScannedEntry*>& layers,
+                                                                  std::vector<std::string>& missing) const {
+  std::vector<std::vector<SpanIdRange>> spans(layers.size());
+  for (size_t path = 0; path < options_.prefetch_paths.size(); ++path) {
+    auto has = [&](const ScannedEntry* layer) {
+      return path < layer->indexed.prefetch.size() && layer->indexed.prefetch[path];
+    };
+    const auto topmost = std::find_if(layers.rbegin(), layers.rend(), has);
+    if (topmost == layers.rend()) {
+      missing.push_back(options_.prefetch_paths[path]);
+    } else {
+      spans[layers.rend() - topmost - 1].push_back(*(*topmost)->indexed.prefetch[path]);
+    }
+  }
+  return spans;
+}
+
+Status ImageIndexer::PutBlob(const oci::Descriptor& blob, std::string_view bytes) {
+  return Annotate(home_.PutBlob(blob, bytes), fmt::format("storing {}", blob.digest.ToString()));
+}
+
+Status ImageIndexer::Store(ImageReport& report, const std::vector<ScannedEntry*>& layers) {
+  IndexContents contents{
+      .ztocs = {}, .prefetch = {}, .span_size = options_.span_size, .build_tool = options_.build_tool};
+  const auto prefetch_spans = PrefetchSpans(layers, report.paths_not_found);
+  SOCI_RETURN_IF_ERROR(PutBlob(BlobOf(oci::kEmptyConfig), oci::kEmptyConfig));
+  for (size_t i = 0; i < layers.size(); ++i) {
+    ScannedEntry& entry = *layers[i];
+    if (entry.outcome != LayerOutcome::kIndexed) continue;
+    const bool no_xattrs = options_.mark_layers_without_xattrs && !entry.indexed.has_xattrs;
+    contents.ztocs.push_back({.layer = report.layers[i].layer, .artifact = entry.ztoc, .disable_xattrs = no_xattrs});
+    if (!entry.stored) SOCI_RETURN_IF_ERROR(PutBlob(entry.ztoc, entry.indexed.ztoc));
+    entry.stored = true;
+    entry.indexed.ztoc = {};
+    if (prefetch_spans[i].empty()) continue;
+    const std::string prefetch = PrefetchArtifactJson(MergeRanges(prefetch_spans[i]));
+    contents.prefetch.push_back({.layer = report.layers[i].layer, .artifact = BlobOf(prefetch)});
+    SOCI_RETURN_IF_ERROR(PutBlob(BlobOf(prefetch), prefetch));
+  }
+  const oci::Manifest index = MakeSociIndexV1(contents, report.image);
+  const std::string json = index.ToJson();
+  const oci::Descriptor descriptor = ReferrerDescriptor(index, json);
+  SOCI_RETURN_IF_ERROR(Annotate(home_.PutReferrer(descriptor, json, report.image.digest),
+                                fmt::format("storing the SOCI index {}", descriptor.digest.ToString())));
+  report.index = descriptor;
+  return OkStatus();
+}
+
+}  // namespace soci
