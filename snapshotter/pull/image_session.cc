@@ -139,7 +139,7 @@ Status ImageSessions::PrepareLayers(const LayerRequest& request, PreparedImage& 
     if (origin.ok()) {
       place->origin = *std::move(origin);
     } else {
-      place->reason = fmt::format("zTOC {}: {}", wanted.ztoc.digest.ToString(), Message(origin.status()));
+      place->reason = std::string(Message(origin.status()));
       place->retry = MayWorkLater(origin.status());
       log::Warning("layer {} of {}: {}", layer.ToString(), wanted.image.ToString(), place->reason);
     }

@@ -1,6 +1,5 @@
 #include "snapshotter/pull/layer_folders.h"
 
-#include <dirent.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,24 +8,13 @@
 
 #include "indexer/base/file_io.h"
 #include "indexer/base/log.h"
+#include "snapshotter/pull/list_folder.h"
 
 namespace soci {
 namespace {
 
 void Delete(const std::string& path) {
   if (Status removed = RemoveTree(path); !removed.ok()) log::Warning("deleting {}: {}", path, Message(removed));
-}
-
-std::vector<std::string> Names(const std::string& folder) {
-  std::vector<std::string> names;
-  DIR* open = ::opendir(folder.c_str());
-  if (open == nullptr) return names;
-  while (const dirent* entry = ::readdir(open)) {
-    const std::string name = entry->d_name;
-    if (name != "." && name != "..") names.push_back(name);
-  }
-  ::closedir(open);
-  return names;
 }
 
 }  // namespace
@@ -74,8 +62,8 @@ std::string LayerFolders::MoveAway(const oci::LayerDigest& layer) {
 
 void LayerFolders::CollectUnused() {
   std::vector<std::string> gone;
-  for (const std::string& name : Names(TrashFolder())) gone.push_back(TrashFolder() + "/" + name);
-  for (const std::string& name : Names(paths_.LayersFolder())) {
+  for (const std::string& name : ListFolder(TrashFolder())) gone.push_back(TrashFolder() + "/" + name);
+  for (const std::string& name : ListFolder(paths_.LayersFolder())) {
     auto layer = oci::LayerDigest::Parse("sha256:" + name);
     if (!layer.ok()) {
       gone.push_back(paths_.LayersFolder() + "/" + name);

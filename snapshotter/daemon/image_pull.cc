@@ -1,0 +1,228 @@
+#include "snapshotter/daemon/image_pull.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <map>
+#include <optional>
+
+#include "indexer/base/byte_stream.h"
+#include "indexer/content/containerd_content.h"
+#include "indexer/content/containerd_images.h"
+#include "indexer/content/containerd_snapshots.h"
+#include "indexer/oci/annotations.h"
+#include "indexer/oci/platform.h"
+#include "indexer/registry/registry_client.h"
+
+namespace soci {
+namespace {
+
+using Labels = std::map<std::string, std::string>;
+
+constexpr size_t kLongestLabel = 4096;                    // key and value, containerd's limit
+constexpr auto kDownloadBudget = std::chrono::hours(24);  // a layer may be large and the link slow
+constexpr std::string_view kContentReference = "containerd.io/gc.ref.content.";
+constexpr std::string_view kSnapshotReference = "containerd.io/gc.ref.snapshot.";
+
+struct ResolvedImage {
+  std::optional<FetchedDocument> index;  // if the reference names one
+  size_t index_entry = 0;
+  FetchedDocument manifest_document;
+  oci::Manifest manifest;
+  std::string config_bytes;
+  oci::ImageConfig config;
+};
+
+oci::Descriptor DescriptorOf(const FetchedDocument& document) {
+  oci::Descriptor descriptor;
+  descriptor.media_type = document.media_type;
+  descriptor.digest = document.digest;
+  descriptor.size = static_cast<int64_t>(document.body.size());
+  return descriptor;
+}
+
+bool IsImageIndex(std::string_view media_type) {
+  return media_type == oci::kMediaTypeImageIndex || media_type == oci::kMediaTypeDockerManifestList;
+}
+
+// One pull: the parts, and the steps in order.
+class Pull {
+ public:
+  Pull(RegistryClient& registry, const ContainerdChannel& containerd, const oci::Reference& image,
+       const PullOptions& options, const PullProgress& progress)
+      : registry_(registry),
+        content_(containerd),
+        images_(containerd),
+        snapshots_(containerd, options.snapshotter),
+        image_(image),
+        options_(options),
+        progress_(progress) {
+    context_.stop = options.stop;
+  }
+
+  Status Resolve();
+  Status StoreDocuments();
+  Status FillLayers();
+  Status CreateRecord();
+
+  PulledImage TakeResult() { return std::move(result_); }
+  const oci::Manifest& manifest() const { return resolved_.manifest; }
+
+ private:
+  Result<LayerPulled> FillLayer(size_t layer, const oci::ChainId& parent, const oci::ChainId& name);
+  Status Unpack(size_t layer, const std::vector<ContainerdMount>& mounts);
+  Labels SnapshotLabels(size_t layer, const oci::ChainId& name) const;
+  oci::ChainId TopChain() const;
+
+  RegistryClient& registry_;
+  ContainerdContent content_;
+  ContainerdImages images_;
+  ContainerdSnapshots snapshots_;
+  const oci::Reference image_;
+  const PullOptions& options_;
+  const PullProgress& progress_;
+  FetchContext context_;
+  ResolvedImage resolved_;
+  PulledImage result_;
+};
+
+Status Pull::Resolve() {
+  SOCI_ASSIGN_OR_RETURN(FetchedDocument document, registry_.FetchManifest(image_, image_.ManifestName(), context_));
+  if (IsImageIndex(document.media_type)) {
+    SOCI_ASSIGN_OR_RETURN(oci::ImageIndex index, oci::ImageIndex::Parse(document.body));
+    const oci::Platform host = oci::HostPlatform();
+    const oci::Descriptor* entry = oci::FindPlatform(index, host);
+    if (entry == nullptr) return absl::NotFoundError(fmt::format("it has no image for {}", host.ToString()));
+    resolved_.index_entry = static_cast<size_t>(entry - index.manifests.data());
+    const std::string name = entry->digest.ToString();
+    resolved_.index = std::move(document);
+    SOCI_ASSIGN_OR_RETURN(document, registry_.FetchManifest(image_, name, context_));
+  }
+  resolved_.manifest_document = std::move(document);
+  SOCI_ASSIGN_OR_RETURN(resolved_.manifest, oci::Manifest::Parse(resolved_.manifest_document.body));
+  SOCI_ASSIGN_OR_RETURN(resolved_.config_bytes, registry_.FetchBlob(image_, resolved_.manifest.config, context_));
+  SOCI_ASSIGN_OR_RETURN(resolved_.config, oci::ImageConfig::Parse(resolved_.config_bytes));
+  if (resolved_.config.diff_ids.size() != resolved_.manifest.layers.size()) {
+    return absl::InvalidArgumentError(fmt::format("not a runnable image: {} layers, {} DiffIDs",
+                                                  resolved_.manifest.layers.size(), resolved_.config.diff_ids.size()));
+  }
+  result_.manifest = resolved_.manifest_document.digest;
+  result_.target = DescriptorOf(resolved_.index ? *resolved_.index : resolved_.manifest_document);
+  return OkStatus();
+}
+
+oci::ChainId Pull::TopChain() const {
+  oci::ChainId chain;
+  for (const oci::DiffId& diff_id : resolved_.config.diff_ids) chain = oci::Stack(chain, diff_id);
+  return chain;
+}
+
+Status Pull::StoreDocuments() {
+  const oci::Manifest& manifest = resolved_.manifest;
+  Labels config_labels;
+  if (!manifest.layers.empty()) {
+    config_labels[std::string(kSnapshotReference) + options_.snapshotter] = TopChain().ToString();
+  }
+  SOCI_RETURN_IF_ERROR(content_.Put(manifest.config, resolved_.config_bytes, config_labels));
+
+  Labels manifest_labels = {{std::string(kContentReference) + "config", manifest.config.digest.ToString()}};
+  for (size_t i = 0; i < manifest.layers.size(); ++i) {
+    manifest_labels[fmt::format("{}l.{}", kContentReference, i)] = manifest.layers[i].digest.ToString();
+  }
+  const FetchedDocument& document = resolved_.manifest_document;
+  SOCI_RETURN_IF_ERROR(content_.Put(DescriptorOf(document), document.body, manifest_labels));
+  if (!resolved_.index) return OkStatus();
+  return content_.Put(DescriptorOf(*resolved_.index), resolved_.index->body,
+                      {{fmt::format("{}m.{}", kContentReference, resolved_.index_entry), document.digest.ToString()}});
+}
+
+Labels Pull::SnapshotLabels(size_t layer, const oci::ChainId& name) const {
+  return {{std::string(oci::kLabelSnapshotRef), name.ToString()},
+          {std::string(oci::kLabelImageRef), image_.ToString()},
+          {std::string(oci::kLabelManifestDigest), result_.manifest.ToString()},
+          {std::string(oci::kLabelLayerDigest), resolved_.manifest.layers[layer].digest.ToString()},
+          {std::string(oci::kLabelImageLayers), NeighboursLabel(resolved_.manifest, layer)}};
+}
+
+Status Pull::FillLayers() {
+  oci::ChainId parent;
+  for (size_t i = 0; i < resolved_.manifest.layers.size(); ++i) {
+    if (options_.stop.stop_requested()) return absl::CancelledError("stopped");
+    const oci::ChainId name = oci::Stack(parent, resolved_.config.diff_ids[i]);
+    auto done = FillLayer(i, parent, name);
+    if (!done.ok())
+      return Annotate(done.status(), fmt::format("layer {}", resolved_.manifest.layers[i].digest.ToString()));
+    result_.layers.push_back(*done);
+    if (progress_.layer_done) progress_.layer_done(i, *done);
+    parent = name;
+  }
+  return OkStatus();
+}
+
+Result<LayerPulled> Pull::FillLayer(size_t layer, const oci::ChainId& parent, const oci::ChainId& name) {
+  SOCI_ASSIGN_OR_RETURN(bool exists, snapshots_.Exists(name.ToString()));
+  if (exists) return LayerPulled::kExisted;
+  const Labels labels = SnapshotLabels(layer, name);
+  const std::string key = fmt::format("extract-{}-{} {}", std::chrono::steady_clock::now().time_since_epoch().count(),
+                                      layer, name.ToString());
+  SOCI_ASSIGN_OR_RETURN(auto mounts, snapshots_.Prepare(key, parent.empty() ? "" : parent.ToString(), labels));
+  if (!mounts) return LayerPulled::kLazy;
+
+  Status unpacked = Unpack(layer, *mounts);
+  if (unpacked.ok()) unpacked = snapshots_.Commit(name.ToString(), key, labels);
+  if (!unpacked.ok()) {
+    snapshots_.Remove(key).IgnoreError();  // the first error is the one to tell
+    return unpacked;
+  }
+  return LayerPulled::kUnpacked;
+}
+
+Status Pull::Unpack(size_t layer, const std::vector<ContainerdMount>& mounts) {
+  const oci::Descriptor& descriptor = resolved_.manifest.layers[layer];
+  SOCI_ASSIGN_OR_RETURN(bool local, content_.Has(descriptor.digest));
+  if (!local) {
+    FetchContext context = context_;
+    context.budget = kDownloadBudget;
+    SOCI_ASSIGN_OR_RETURN(auto source, registry_.OpenBlob(image_, descriptor));
+    auto stream = MakeSourceStream(*source, context);
+    SOCI_RETURN_IF_ERROR(content_.Copy(descriptor, *stream, {}, [&](uint64_t bytes) {
+      if (progress_.downloading) progress_.downloading(layer, bytes);
+    }));
+  }
+  if (progress_.unpacking) progress_.unpacking(layer);
+  SOCI_ASSIGN_OR_RETURN(oci::DiffId diff_id, snapshots_.Apply(descriptor, mounts));
+  if (diff_id != resolved_.config.diff_ids[layer]) {
+    return absl::DataLossError(fmt::format("its tar is {}, the image says {}", diff_id.ToString(),
+                                           resolved_.config.diff_ids[layer].ToString()));
+  }
+  return OkStatus();
+}
+
+Status Pull::CreateRecord() { return images_.Set(image_.ToString(), result_.target, {}); }
+
+}  // namespace
+
+std::string NeighboursLabel(const oci::Manifest& manifest, size_t layer) {
+  std::string value;
+  for (size_t i = layer; i < manifest.layers.size(); ++i) {
+    const std::string digest = manifest.layers[i].digest.ToString();
+    if (oci::kLabelImageLayers.size() + value.size() + 1 + digest.size() > kLongestLabel) break;
+    if (!value.empty()) value += ",";
+    value += digest;
+  }
+  return value;
+}
+
+Result<PulledImage> PullImage(RegistryClient& registry, ContainerdChannel& containerd, const oci::Reference& image,
+                              const PullOptions& options, const PullProgress& progress) {
+  Pull pull(registry, containerd, image, options, progress);
+  if (Status resolved = pull.Resolve(); !resolved.ok()) return Annotate(resolved, image.ToString());
+  if (progress.resolved) progress.resolved(pull.manifest());
+  SOCI_ASSIGN_OR_RETURN(auto lease, ContainerdLease::Create(containerd));
+  SOCI_RETURN_IF_ERROR(pull.StoreDocuments());
+  SOCI_RETURN_IF_ERROR(pull.FillLayers());
+  SOCI_RETURN_IF_ERROR(pull.CreateRecord());
+  return pull.TakeResult();
+}
+
+}  // namespace soci

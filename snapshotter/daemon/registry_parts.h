@@ -1,0 +1,23 @@
+// Everything a program needs to talk to registries, in one piece: transport, credentials, client.
+//
+// One per process, so that tokens, connections and limits are shared. Sources that the client opened go first.
+#pragma once
+
+#include <memory>
+
+#include "indexer/base/result.h"
+#include "snapshotter/config/config.h"
+
+namespace soci {
+
+class RegistryClient;
+
+class RegistryParts {
+ public:
+  virtual ~RegistryParts() = default;
+  virtual RegistryClient& client() = 0;
+
+  static Result<std::unique_ptr<RegistryParts>> Make(const RegistryConfig& config, bool plain_http = false);
+};
+
+}  // namespace soci

@@ -1,0 +1,94 @@
+#include "snapshotter/daemon/status_report.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace soci {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Json LayerJson(const LayerReport& layer) {
+  Json json = {{"digest", layer.layer.ToString()},
+               {"state", std::string(ToString(layer.state))},
+               {"percent", layer.percent()},
+               {"size", layer.layer_size},
+               {"spans", layer.spans},
+               {"spans_present", layer.spans_present},
+               {"directory", layer.directory}};
+  if (!layer.reason.empty()) json["reason"] = layer.reason;
+  return json;
+}
+
+std::string TimeText(std::chrono::system_clock::time_point time) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(time)));
+}
+
+Json DeferralJson(const Deferral& deferral) {
+  return {{"digest", deferral.layer},
+          {"state", "deferred"},
+          {"reason", deferral.reason},
+          {"times", deferral.times},
+          {"last", TimeText(deferral.last)}};
+}
+
+// "sha256:" and the first 12 digits: enough to tell layers apart on a screen.
+std::string Short(const std::string& digest) { return digest.substr(0, 19); }
+
+std::string LayerLine(const Json& layer) {
+  const std::string state = layer.value("state", "");
+  std::string line = fmt::format("  {:<19}  {:<9}", Short(layer.value("digest", "")), state);
+  if (state == "filling" || state == "lazy") line += fmt::format(" {:>3} %", layer.value("percent", 0));
+  if (layer.contains("size")) line += fmt::format("  {:.1f} MiB", layer.value("size", 0.0) / (1 << 20));
+  if (layer.contains("reason")) line += "  " + layer.value("reason", "");
+  return line + "\n";
+}
+
+}  // namespace
+
+std::string StatusJson(const std::vector<LayerReport>& layers, const std::vector<Deferral>& deferrals) {
+  std::map<std::string, Json> images;
+  std::set<std::string> provided;
+  for (const LayerReport& layer : layers) {
+    provided.insert(layer.layer.ToString());
+    images[layer.image].push_back(LayerJson(layer));
+  }
+  for (const Deferral& deferral : deferrals) {
+    // It was deferred once and is lazy now: no longer of interest.
+    if (provided.count(deferral.layer) == 0) images[deferral.image].push_back(DeferralJson(deferral));
+  }
+  Json list = Json::array();
+  for (auto& [image, image_layers] : images) list.push_back({{"image", image}, {"layers", std::move(image_layers)}});
+  return Dump({{"images", std::move(list)}});
+}
+
+Result<std::string> StatusText(std::string_view json) {
+  const Json document = Json::parse(json.begin(), json.end(), nullptr, false);
+  if (!document.is_object() || !document.contains("images") || !document["images"].is_array()) {
+    return absl::InvalidArgumentError("the daemon's answer is no status document");
+  }
+  if (document["images"].empty()) return std::string("no images\n");
+  std::string text;
+  try {
+    for (const Json& image : document["images"]) {
+      const std::string name = image.value("image", "");
+      const Json& layers = image.at("layers");
+      const auto lazy = std::count_if(layers.begin(), layers.end(),
+                                      [](const Json& layer) { return layer.value("state", "") != "deferred"; });
+      text += fmt::format("{}: {} of {} layers ours\n", name.empty() ? "(no image name)" : name, lazy, layers.size());
+      for (const Json& layer : layers) text += LayerLine(layer);
+    }
+  } catch (const Json::exception& error) {
+    return absl::InvalidArgumentError(fmt::format("the daemon's answer: {}", error.what()));
+  }
+  return text;
+}
+
+}  // namespace soci
