@@ -66,6 +66,7 @@ inline constexpr std::string_view kLabelGidMapping = "containerd.io/snapshot/gid
 
 // Labels that we put on the snapshots we commit.
 inline constexpr std::string_view kLabelRemote = "containerd.io/snapshot/remote";
+inline constexpr std::string_view kLabelRemoteValue = "remote snapshot";
 inline constexpr std::string_view kLabelHasSociIndex = "containerd.io/snapshot/remote/has.soci.index.digest";
 inline constexpr std::string_view kLabelRemoteNamespace = "containerd.io/snapshot/remote/namespace";
 

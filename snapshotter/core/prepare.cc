@@ -1,0 +1,110 @@
+// Prepare and View: the ordinary way, and the remote one.
+#include <fmt/format.h>
+
+#include "indexer/base/log.h"
+#include "indexer/oci/annotations.h"
+#include "snapshotter/core/snapshotter.h"
+#include "snapshotter/pull/layer_provider.h"
+
+namespace soci {
+namespace {
+
+std::string LabelOr(const Labels& labels, std::string_view key, const std::string& otherwise) {
+  const auto found = labels.find(std::string(key));
+  return found == labels.end() ? otherwise : found->second;
+}
+
+Labels RemoteLabels(const Labels& asked, const Labels& extra, const std::string& containerd_namespace) {
+  Labels labels = asked;
+  labels[std::string(oci::kLabelRemote)] = oci::kLabelRemoteValue;
+  labels[std::string(oci::kLabelRemoteNamespace)] = containerd_namespace;
+  for (const auto& [key, value] : extra) labels[key] = value;
+  return labels;
+}
+
+}  // namespace
+
+Result<std::vector<Mount>> Snapshotter::View(const std::string& key, const std::string& parent, const Labels& labels) {
+  return Create(SnapshotKind::kView, key, parent, labels);
+}
+
+Result<std::vector<Mount>> Snapshotter::Prepare(const std::string& key, const std::string& parent, const Labels& labels,
+                                                const std::string& containerd_namespace) {
+  const std::string target = LabelOr(labels, oci::kLabelSnapshotRef, "");
+  if (target.empty()) return Create(SnapshotKind::kActive, key, parent, labels);
+  SOCI_RETURN_IF_ERROR(metastore_.CheckCreate(key, parent));
+  const Result<Deferral> deferral = PrepareRemote(target, parent, labels, containerd_namespace);
+  if (deferral.ok() && !*deferral) {
+    return absl::AlreadyExistsError(fmt::format("target snapshot {} already exists", target));
+  }
+  // Not an error: containerd fetches and unpacks this layer as it would without us.
+  log::Info("layer {} of {} is left to containerd: {}", LabelOr(labels, oci::kLabelLayerDigest, target),
+            LabelOr(labels, oci::kLabelImageRef, "an unnamed image"),
+            deferral.ok() ? std::string_view(**deferral) : Message(deferral.status()));
+  return Create(SnapshotKind::kActive, key, parent, labels);
+}
+
+Result<Snapshotter::Deferral> Snapshotter::PrepareRemote(const std::string& target, const std::string& parent,
+                                                         const Labels& labels,
+                                                         const std::string& containerd_namespace) {
+  const std::string layer = LabelOr(labels, oci::kLabelLayerDigest, "");
+  SOCI_ASSIGN_OR_RETURN(std::optional<Snapshot> present, metastore_.FindRemote(target, parent));
+  if (present && lowers_.Of(*present).ok()) return std::nullopt;
+  if (present && present->layer != layer) {
+    return fmt::format("its snapshot rests on layer {}, which cannot be mounted", present->layer);
+  }
+  Result<Deferral> deferral = std::nullopt;
+  {
+    LayerUse::Hold hold(layer_use_, layer);
+    deferral = ProvideAndRecord(target, parent, labels, containerd_namespace);
+  }
+  // If it failed, or if somebody removed the last snapshot of the layer while we held it.
+  ReleaseIfUnused(layer);
+  return deferral;
+}
+
+Result<Snapshotter::Deferral> Snapshotter::ProvideAndRecord(const std::string& target, const std::string& parent,
+                                                            const Labels& labels,
+                                                            const std::string& containerd_namespace) {
+  SOCI_ASSIGN_OR_RETURN(ProvideOutcome outcome, provider_.Provide(labels, containerd_namespace));
+  if (const auto* deferred = std::get_if<LayerDeferred>(&outcome)) return deferred->reason;
+  const LayerProvided& provided = std::get<LayerProvided>(outcome);
+  const std::string layer = provided.layer.ToString();
+  if (layer != LabelOr(labels, oci::kLabelLayerDigest, "")) {
+    return absl::InternalError(fmt::format("layer {} was provided, which was not asked for", layer));
+  }
+  lowers_.Forget(layer);
+  const Labels all = RemoteLabels(labels, provided.extra_labels, containerd_namespace);
+  Result<Snapshot> added = metastore_.AddRemote(target, parent, all, layer);
+  if (added.ok()) {
+    log::Info("layer {} of {} is mounted lazily", layer, LabelOr(labels, oci::kLabelImageRef, "an unnamed image"));
+  } else if (added.status().code() != absl::StatusCode::kAlreadyExists) {
+    return added.status();
+  }
+  return std::nullopt;
+}
+
+Result<std::vector<Mount>> Snapshotter::Create(SnapshotKind kind, const std::string& key, const std::string& parent,
+                                               const Labels& labels) {
+  SOCI_ASSIGN_OR_RETURN(SnapshotStack stack, metastore_.Create(kind, key, parent, labels));
+  Result<std::vector<Mount>> mounts = MakeFolderAndMounts(stack);
+  if (mounts.ok()) return mounts;
+  // containerd never hears of this snapshot. After a kill in between it is one that containerd does not know and
+  // collects.
+  if (Status undone = metastore_.Remove(key).status(); !undone.ok()) {
+    log::Warning("snapshot {} could not be undone: {}", key, Message(undone));
+  }
+  return mounts;
+}
+
+Result<std::vector<Mount>> Snapshotter::MakeFolderAndMounts(const SnapshotStack& stack) {
+  SOCI_ASSIGN_OR_RETURN(std::vector<std::string> lowers, lowers_.Of(stack.parents));
+  std::optional<SnapshotFolders::Owner> owner;
+  if (!lowers.empty()) {
+    SOCI_ASSIGN_OR_RETURN(owner, SnapshotFolders::OwnerOf(lowers.front()));
+  }
+  SOCI_RETURN_IF_ERROR(folders_.Make(stack.snapshot.id, stack.snapshot.kind, owner));
+  return MountsOf(stack, std::move(lowers));
+}
+
+}  // namespace soci
