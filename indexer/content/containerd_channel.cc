@@ -6,7 +6,7 @@
 namespace soci {
 namespace {
 
-constexpr auto kConnectTime = std::chrono::seconds(5);
+constexpr auto kConnectTime = std::chrono::seconds(2);
 constexpr int kLargestMessage = 16 << 20;  // containerd's own limit
 
 }  // namespace
