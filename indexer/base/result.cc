@@ -50,17 +50,24 @@ Status Annotate(const Status& status, std::string_view context) {
 
 Status ErrnoStatus(int error, std::string_view context) {
   Status status(CodeOf(error), fmt::format("{}: {}", context, std::generic_category().message(error)));
-  status.SetPayload(kErrnoPayload, absl::Cord(std::to_string(error)));
+  return WithNumber(std::move(status), kErrnoPayload, error);
+}
+
+std::optional<int> StatusErrno(const Status& status) { return NumberOf(status, kErrnoPayload); }
+
+Status WithNumber(Status status, std::string_view name, int number) {
+  status.SetPayload({name.data(), name.size()}, absl::Cord(std::to_string(number)));
   return status;
 }
 
-std::optional<int> StatusErrno(const Status& status) {
-  auto payload = status.GetPayload(kErrnoPayload);
+std::optional<int> NumberOf(const Status& status, std::string_view name) {
+  auto payload = status.GetPayload({name.data(), name.size()});
   if (!payload) return std::nullopt;
   std::string text(*payload);
-  int error = 0;
-  if (std::from_chars(text.data(), text.data() + text.size(), error).ec != std::errc()) return std::nullopt;
-  return error;
+  int number = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
 }
 
 }  // namespace soci

@@ -33,6 +33,10 @@ Status ErrnoStatus(int error, std::string_view context);
 // The errno a status carries, if any.
 std::optional<int> StatusErrno(const Status& status);
 
+// A number of some other kind (an HTTP status) that travels with a status, under a name of the form "soci/...".
+Status WithNumber(Status status, std::string_view name, int number);
+std::optional<int> NumberOf(const Status& status, std::string_view name);
+
 }  // namespace soci
 
 #define SOCI_CONCAT_INNER(a, b) a##b

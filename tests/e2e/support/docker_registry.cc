@@ -1,5 +1,7 @@
 #include "tests/e2e/support/docker_registry.h"
 
+#include <crypt.h>
+
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -23,18 +25,15 @@ bool ParseLine(const std::string& line, LoggedRequest& request) {
 
 }  // namespace
 
-DockerRegistry::DockerRegistry(const Sandbox& sandbox) : folder_(sandbox / "registry") {
+DockerRegistry::DockerRegistry(const Sandbox& sandbox, DockerRegistryOptions options)
+    : options_(std::move(options)), folder_(sandbox / options_.folder) {
   std::filesystem::create_directories(folder_);
   Start();
 }
 
 void DockerRegistry::Start() {
   const std::string config = folder_ + "/config.yml", log = folder_ + "/log";
-  std::ofstream(config) << "version: 0.1\n"
-                           "log:\n  level: info\n  accesslog:\n    disabled: false\n"
-                           "storage:\n  filesystem:\n    rootdirectory: "
-                        << folder_ << "/storage\n    maxthreads: 200\n  delete:\n    enabled: true\n"
-                        << "http:\n  addr: 127.0.0.1:" << port_ << "\n";
+  std::ofstream(config) << Config();
   const size_t start = std::filesystem::exists(log) ? std::filesystem::file_size(log) : 0;
   process_ = std::make_unique<Process>(std::vector<std::string>{"docker-registry", "serve", config}, log,
                                        ProcessOptions{{{"OTEL_TRACES_EXPORTER", "none"}}, folder_});
@@ -48,6 +47,22 @@ void DockerRegistry::Start() {
   });
   if (!up || !process_->Running())
     throw std::runtime_error("docker-registry does not start: " + ReadLog().substr(start));
+}
+
+std::string DockerRegistry::Config() const {
+  std::string text = "version: 0.1\nlog:\n  level: info\n  accesslog:\n    disabled: false\n";
+  text += "storage:\n  filesystem:\n    rootdirectory: " + folder_ + "/storage\n    maxthreads: 200\n";
+  text += "  delete:\n    enabled: true\n";
+  if (!options_.htpasswd.empty()) {
+    std::ofstream(folder_ + "/htpasswd") << options_.htpasswd;
+    text += "auth:\n  htpasswd:\n    realm: test\n    path: " + folder_ + "/htpasswd\n";
+  }
+  text += "http:\n  addr: 127.0.0.1:" + std::to_string(port_) + "\n  secret: of-this-test\n";
+  if (!options_.certificate.empty()) {
+    text += "  tls:\n    certificate: " + options_.certificate + "\n    key: " + options_.key + "\n";
+  }
+  if (!options_.proxy_remote.empty()) text += "proxy:\n  remoteurl: " + options_.proxy_remote + "\n";
+  return text;
 }
 
 void DockerRegistry::Stop() { process_->Stop(); }
@@ -95,6 +110,14 @@ uint64_t DockerRegistry::BlobBytes() const {
 void DockerRegistry::ForgetRequests() {
   LoggedRequests();
   forgotten_ = ReadLog().size();
+}
+
+std::string HtpasswdLine(const std::string& user, const std::string& password) {
+  crypt_data work{};
+  char salt[CRYPT_GENSALT_OUTPUT_SIZE];
+  // The cheapest cost there is: the registry computes it at every request.
+  crypt_gensalt_rn("$2y$", 4, "0123456789abcdef", 16, salt, sizeof salt);
+  return user + ":" + crypt_r(password.c_str(), salt, &work) + "\n";
 }
 
 }  // namespace soci::test

@@ -25,13 +25,21 @@ struct LoggedRequest {
   std::string user_agent;
 };
 
+struct DockerRegistryOptions {
+  std::string folder = "registry";  // in the sandbox: a test may run several
+  std::string htpasswd = {};        // contents of the file; empty: everybody may
+  std::string certificate = {};     // PEM files: the registry speaks TLS
+  std::string key = {};
+  std::string proxy_remote = {};  // a pull-through cache of the registry at this URL
+};
+
 class DockerRegistry {
  public:
-  explicit DockerRegistry(const Sandbox& sandbox);
+  explicit DockerRegistry(const Sandbox& sandbox, DockerRegistryOptions options = {});
 
   uint16_t port() const { return port_; }
   std::string host() const { return "127.0.0.1:" + std::to_string(port_); }
-  std::string url() const { return "http://" + host(); }
+  std::string url() const { return (options_.certificate.empty() ? "http://" : "https://") + host(); }
 
   void Stop();
   void Start();
@@ -49,12 +57,17 @@ class DockerRegistry {
   void ForgetRequests();
 
  private:
+  std::string Config() const;
   std::string ReadLog() const;
 
+  const DockerRegistryOptions options_;
   const std::string folder_;
   uint16_t port_ = 0;
   size_t forgotten_ = 0;  // bytes of the log
   std::unique_ptr<Process> process_;
 };
+
+// A line of an htpasswd file: bcrypt, as the registry wants it.
+std::string HtpasswdLine(const std::string& user, const std::string& password);
 
 }  // namespace soci::test

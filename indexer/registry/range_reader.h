@@ -1,0 +1,39 @@
+// Turns the answers to one ranged read into that range's bytes in order, or refuses them: never silently wrong ones.
+//
+// Takes 206 with the right Content-Range, also a short one (the rest is asked for), and 200 with the whole blob, of
+// which the part before the range is dropped as it comes. Network thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "indexer/base/byte_source.h"
+#include "indexer/registry/registry_call.h"
+
+namespace soci {
+
+class RangeReader final : public CallHandler {
+ public:
+  RangeReader(uint64_t offset, uint64_t length, uint64_t blob_size, std::shared_ptr<ByteSink> sink)
+      : position_(offset), end_(offset + length), blob_size_(blob_size), sink_(std::move(sink)) {}
+
+  void Prepare(HttpRequest& request) override;
+  Status OnHead(const HttpResponseHead& head, const Url& url) override;
+  Status OnBody(ByteSpan bytes) override;
+  bool Satisfied() const override { return position_ == end_; }
+  void OnFinish(Status status) override;
+
+ private:
+  Status JudgePartial(const HttpResponseHead& head);
+  Status JudgeWhole(const HttpResponseHead& head);
+
+  uint64_t position_;  // of the next byte to hand on
+  const uint64_t end_;
+  const uint64_t blob_size_;
+  const std::shared_ptr<ByteSink> sink_;
+  uint64_t skip_ = 0;         // bytes of this answer that come before position_
+  uint64_t answer_left_ = 0;  // bytes this answer may still bring
+  Status sink_status_;
+};
+
+}  // namespace soci

@@ -1,0 +1,22 @@
+// Finds the manifests that are about another one, in whatever way this registry offers.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "indexer/oci/descriptor.h"
+#include "indexer/oci/reference.h"
+#include "indexer/registry/registry_core.h"
+
+namespace soci {
+
+// The tag under which referrers are listed where a registry has no referrers API: "sha256-<hex>".
+std::string ReferrersTag(const oci::Digest& subject);
+
+// See RegistryClient::FindReferrers. Blocks.
+Result<std::vector<oci::Descriptor>> FindReferrersOf(const std::shared_ptr<RegistryCore>& core,
+                                                     const oci::Reference& repository, const oci::Digest& subject,
+                                                     std::string_view artifact_type, const FetchContext& context);
+
+}  // namespace soci
