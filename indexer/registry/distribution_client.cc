@@ -7,6 +7,7 @@
 
 #include "indexer/base/units.h"
 #include "indexer/oci/annotations.h"
+#include "indexer/oci/manifest.h"
 #include "indexer/registry/collected_call.h"
 #include "indexer/registry/push.h"
 #include "indexer/registry/referrers.h"
@@ -150,6 +151,11 @@ class DistributionClient final : public RegistryClient {
       return absl::DataLossError(fmt::format("{}: the bytes have the digest {}", what, document.digest.ToString()));
     }
     document.body = std::move(answer.body);
+    // Some registries do not say what they send; the document itself mostly does.
+    if (document.media_type.empty() || !document.media_type.starts_with("application/vnd.")) {
+      SOCI_ASSIGN_OR_RETURN(std::string type, oci::DocumentMediaType(document.body));
+      if (!type.empty()) document.media_type = std::move(type);
+    }
     return document;
   }
 
