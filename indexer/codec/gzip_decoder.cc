@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "indexer/codec/inflate.h"
 #include "indexer/codec/input_buffer.h"
 
 namespace soci {
@@ -15,6 +16,7 @@ namespace {
 
 constexpr size_t kInputSize = 256 << 10;
 constexpr size_t kPieceSize = 256 << 10;
+static_assert(InputBuffer::kSlack >= deflate::kInputSlack);
 
 uint32_t LittleEndian(ByteSpan bytes) {
   uint32_t number = 0;
@@ -33,10 +35,10 @@ uint32_t BigEndian(ByteSpan bytes) {
 class GzipDecoder::Impl {
  public:
   Impl(ByteStream& stream, uint64_t span_size, Observer* observer)
-      : input_(stream, kInputSize), span_size_(span_size), observer_(observer), output_(kWindowSize + kPieceSize) {
-    inflateInit2(&inflater_, -MAX_WBITS);
-  }
-  ~Impl() { inflateEnd(&inflater_); }
+      : input_(stream, kInputSize),
+        span_size_(span_size),
+        observer_(observer),
+        output_(kWindowSize + kPieceSize + deflate::kOutputSlack) {}
 
   Result<ByteSpan> Next();
 
@@ -47,7 +49,8 @@ class GzipDecoder::Impl {
   Status BeginMember();
   Status DecodeBlocks();
   Status CheckTrailer();
-  Status MaybeCheckpoint(uint8_t bits);
+  void TakeOutput(size_t end);
+  Status MaybeCheckpoint();
   Status Fill();
   Status Want(size_t count);
   Status Report();
@@ -59,7 +62,7 @@ class GzipDecoder::Impl {
   InputBuffer input_;
   const uint64_t span_size_;
   Observer* const observer_;
-  z_stream inflater_ = {};
+  deflate::Inflater inflater_;
 
   Phase phase_ = Phase::kMember;
   MemberKind kind_ = MemberKind::kGzip;
@@ -76,7 +79,7 @@ class GzipDecoder::Impl {
 
 Result<ByteSpan> GzipDecoder::Impl::Next() {
   given_ = end_;
-  if (output_.size() - end_ < kPieceSize / 4) {
+  if (kWindowSize + kPieceSize - std::min(end_, kWindowSize + kPieceSize) < kPieceSize / 4) {
     std::memmove(output_.data(), output_.data() + end_ - kWindowSize, kWindowSize);
     given_ = end_ = kWindowSize;
   }
@@ -115,39 +118,46 @@ Status GzipDecoder::Impl::BeginMember() {
   input_.Consume(header.size);
   member_size_ = 0;
   checksum_ = kind_ == MemberKind::kGzip ? 0 : 1;
-  inflateReset2(&inflater_, -MAX_WBITS);
+  inflater_.Begin();
   phase_ = Phase::kBlocks;
-  if (observer_ != nullptr) SOCI_RETURN_IF_ERROR(observer_->OnMember(kind_));
-  return MaybeCheckpoint(0);
+  return observer_ != nullptr ? observer_->OnMember(kind_) : OkStatus();
 }
 
 Status GzipDecoder::Impl::DecodeBlocks() {
-  if (input_.unread().empty()) {
-    SOCI_RETURN_IF_ERROR(Fill());
-    if (input_.at_end()) return Truncated();
-  }
   const ByteSpan unread = input_.unread();
-  inflater_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(unread.data()));
-  inflater_.avail_in = static_cast<uInt>(unread.size());
-  inflater_.next_out = reinterpret_cast<Bytef*>(output_.data() + end_);
-  inflater_.avail_out = static_cast<uInt>(output_.size() - end_);
-  const int outcome = inflate(&inflater_, Z_BLOCK);
-  input_.Consume(unread.size() - inflater_.avail_in);
-  const size_t made = output_.size() - end_ - inflater_.avail_out;
+  const auto* begin = reinterpret_cast<const uint8_t*>(unread.data());
+  auto* window = reinterpret_cast<uint8_t*>(output_.data());
+  deflate::Input input{begin, begin + unread.size(), input_.ended()};
+  deflate::Output output{.next = window + end_,
+                         .target = window + kWindowSize + kPieceSize,
+                         .oldest = window + end_ - std::min<uint64_t>(end_, member_size_)};
+  const deflate::Inflater::Stop stop = inflater_.Step(input, output);
+  input_.Consume(static_cast<size_t>(input.next - begin));
+  TakeOutput(static_cast<size_t>(output.next - window));
+  switch (stop) {
+    case deflate::Inflater::Stop::kBlock:
+      return MaybeCheckpoint();
+    case deflate::Inflater::Stop::kInput:
+      return Fill();
+    case deflate::Inflater::Stop::kOutput:
+      return OkStatus();
+    case deflate::Inflater::Stop::kEnd:
+      phase_ = Phase::kTrailer;
+      return OkStatus();
+    case deflate::Inflater::Stop::kTruncated:
+      return Truncated();
+    case deflate::Inflater::Stop::kDamaged:
+      break;
+  }
+  return absl::InvalidArgumentError(fmt::format("gzip data damaged before byte {}", input_.position()));
+}
+
+void GzipDecoder::Impl::TakeOutput(size_t end) {
+  const size_t made = end - end_;
   Checksum(ByteSpan(output_).subspan(end_, made));
-  end_ += made;
+  end_ = end;
   decoded_ += made;
   member_size_ += made;
-  if (outcome == Z_STREAM_END) {
-    phase_ = Phase::kTrailer;
-    return OkStatus();
-  }
-  if (outcome == Z_BUF_ERROR) return OkStatus();  // only wants more input or more room
-  if (outcome != Z_OK) {
-    return absl::InvalidArgumentError(fmt::format("gzip data damaged before byte {}", input_.position()));
-  }
-  const bool block_begins = (inflater_.data_type & 128) != 0 && (inflater_.data_type & 64) == 0;
-  return block_begins ? MaybeCheckpoint(static_cast<uint8_t>(inflater_.data_type & 7)) : OkStatus();
 }
 
 Status GzipDecoder::Impl::CheckTrailer() {
@@ -168,13 +178,14 @@ Status GzipDecoder::Impl::CheckTrailer() {
   return OkStatus();
 }
 
-Status GzipDecoder::Impl::MaybeCheckpoint(uint8_t bits) {
+Status GzipDecoder::Impl::MaybeCheckpoint() {
   if (observer_ == nullptr) return OkStatus();
   if (decoded_ != 0 && decoded_ - last_checkpoint_ <= span_size_) return OkStatus();
   last_checkpoint_ = decoded_;
   SOCI_RETURN_IF_ERROR(Report());
-  return observer_->OnCheckpoint({.compressed = input_.position(), .uncompressed = decoded_, .bits = bits},
-                                 ByteSpan(output_).subspan(end_ - kWindowSize, kWindowSize));
+  const Checkpoint checkpoint{
+      .compressed = input_.position(), .uncompressed = decoded_, .bits = static_cast<uint8_t>(inflater_.unused_bits())};
+  return observer_->OnCheckpoint(checkpoint, ByteSpan(output_).subspan(end_ - kWindowSize, kWindowSize));
 }
 
 Status GzipDecoder::Impl::Fill() {
