@@ -17,10 +17,17 @@ constexpr char kNamespaceKey[] = "containerd-namespace";
 constexpr char kDefaultNamespace[] = "default";
 constexpr int kInfosPerMessage = 100;
 
-std::string NamespaceOf(const ServerContext& context) {
+// Debian's containerd 1.6 does not pass the metadata on to proxy plugins, but names its keys
+// <namespace>/<number>/<key>.
+std::string NamespaceOf(const ServerContext& context, const std::string& key) {
   const auto found = context.client_metadata().find(kNamespaceKey);
-  if (found == context.client_metadata().end()) return kDefaultNamespace;
-  return {found->second.data(), found->second.size()};
+  if (found != context.client_metadata().end()) return {found->second.data(), found->second.size()};
+  const size_t first = key.find('/');
+  const size_t second = first == std::string::npos ? first : key.find('/', first + 1);
+  if (first == 0 || second == std::string::npos || second == first + 1) return kDefaultNamespace;
+  const std::string number = key.substr(first + 1, second - first - 1);
+  const bool numbered = number.find_first_not_of("0123456789") == std::string::npos;
+  return numbered ? key.substr(0, first) : kDefaultNamespace;
 }
 
 template <typename Map>
@@ -80,9 +87,9 @@ class SnapshotService final : public wire::Snapshots::Service {
 
   grpc::Status Prepare(ServerContext* context, const wire::PrepareSnapshotRequest* request,
                        wire::PrepareSnapshotResponse* response) override {
-    return AnswerMounts(
-        snapshotter_.Prepare(request->key(), request->parent(), ToLabels(request->labels()), NamespaceOf(*context)),
-        *response);
+    return AnswerMounts(snapshotter_.Prepare(request->key(), request->parent(), ToLabels(request->labels()),
+                                             NamespaceOf(*context, request->key())),
+                        *response);
   }
 
   grpc::Status View(ServerContext*, const wire::ViewSnapshotRequest* request,

@@ -49,7 +49,7 @@ class ServiceTest : public ::testing::Test {
     request.set_parent(parent);
     request.mutable_labels()->insert(labels.begin(), labels.end());
     grpc::ClientContext context;
-    context.AddMetadata("containerd-namespace", "k8s.io");
+    if (!name_space_.empty()) context.AddMetadata("containerd-namespace", name_space_);
     wire::PrepareSnapshotResponse unused;
     return stub_->Prepare(&context, request, response != nullptr ? response : &unused);
   }
@@ -108,6 +108,7 @@ class ServiceTest : public ::testing::Test {
     return names;
   }
 
+  std::string name_space_ = "k8s.io";
   test::TemporaryDirectory folder_;
   const std::string socket_ = folder_ / "run/s.sock";
   test::FakeLayerProvider provider_{folder_ / "m"};
@@ -187,6 +188,15 @@ TEST_F(ServiceTest, ARemoteLayerAnswersAlreadyExistsAndIsFoundByTheFilter) {
   ASSERT_TRUE(stub_->Usage(&context, request, &response).ok());
   EXPECT_EQ(response.size(), 12'345);
   EXPECT_EQ(response.inodes(), 6);
+}
+
+TEST_F(ServiceTest, WithoutMetadataTheNamespaceIsReadFromTheKey) {
+  const Labels labels = {{std::string(oci::kLabelSnapshotRef), "chain-1"}};
+  name_space_.clear();
+  for (const char* key : {"moby/12/extract-1", "plain", "a/b/c", "/1/x", "x//y", "tenant/3/a/4/b"}) {
+    ASSERT_TRUE(Prepare(key, "", labels).ok());
+  }
+  EXPECT_THAT(provider_.namespaces(), ElementsAre("default", "moby", "tenant"));
 }
 
 TEST_F(ServiceTest, ListStreamsMoreThanOneMessageAndRefusesNonsense) {
