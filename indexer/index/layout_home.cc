@@ -14,15 +14,20 @@ namespace {
 
 class LayoutHome : public ImageHome {
  public:
-  LayoutHome(std::unique_ptr<OciLayout> layout, std::string tag, std::string name)
-      : layout_(std::move(layout)), tag_(std::move(tag)), name_(std::move(name)) {}
+  LayoutHome(std::unique_ptr<OciLayout> layout, LayoutImage image)
+      : layout_(std::move(layout)), image_(std::move(image)) {}
 
-  std::string Name() const override { return name_; }
+  std::string Name() const override { return image_.name; }
 
-  Result<std::vector<oci::Descriptor>> Resolve(const FetchContext&) override {
-    SOCI_ASSIGN_OR_RETURN(std::vector<oci::Descriptor> images, layout_->FindImages(tag_));
-    if (images.empty())
-      return absl::NotFoundError(tag_.empty() ? "there is no image" : "there is no image of this name");
+  Result<std::vector<oci::Descriptor>> Resolve(const FetchContext& context) override {
+    if (image_.digest) {
+      SOCI_ASSIGN_OR_RETURN(oci::Descriptor descriptor, ResolveDigest(*image_.digest, context));
+      return std::vector{descriptor};
+    }
+    SOCI_ASSIGN_OR_RETURN(std::vector<oci::Descriptor> images, layout_->FindImages(image_.tag));
+    if (images.empty()) {
+      return absl::NotFoundError(image_.tag.empty() ? "there is no image" : "there is no image of this name");
+    }
     const bool flat_list = std::all_of(images.begin(), images.end(), [](const auto& image) { return image.platform; });
     if (images.size() > 1 && !flat_list) {
       return absl::InvalidArgumentError(fmt::format("there are {} images; name one: oci:DIR:TAG", images.size()));
@@ -64,14 +69,13 @@ class LayoutHome : public ImageHome {
 
  private:
   const std::unique_ptr<OciLayout> layout_;
-  const std::string tag_;
-  const std::string name_;
+  const LayoutImage image_;
 };
 
 }  // namespace
 
-std::unique_ptr<ImageHome> MakeLayoutHome(std::unique_ptr<OciLayout> layout, std::string tag, std::string name) {
-  return std::make_unique<LayoutHome>(std::move(layout), std::move(tag), std::move(name));
+std::unique_ptr<ImageHome> MakeLayoutHome(std::unique_ptr<OciLayout> layout, LayoutImage image) {
+  return std::make_unique<LayoutHome>(std::move(layout), std::move(image));
 }
 
 }  // namespace soci

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "indexer/index/image_home.h"
@@ -10,7 +11,12 @@ namespace soci {
 
 class OciLayout;
 
-// The image called `tag` in `layout`; without a tag the only one. `name` is what the user wrote.
-std::unique_ptr<ImageHome> MakeLayoutHome(std::unique_ptr<OciLayout> layout, std::string tag, std::string name);
+struct LayoutImage {
+  std::string tag = {};                              // empty: the only image there is
+  std::optional<oci::Digest> digest = std::nullopt;  // comes before the tag
+  std::string name = {};                             // what the user wrote
+};
+
+std::unique_ptr<ImageHome> MakeLayoutHome(std::unique_ptr<OciLayout> layout, LayoutImage image);
 
 }  // namespace soci

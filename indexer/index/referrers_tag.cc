@@ -5,6 +5,7 @@
 #include "indexer/oci/annotations.h"
 #include "indexer/oci/index_edit.h"
 #include "indexer/oci/manifest.h"
+#include "indexer/registry/referrers.h"
 #include "indexer/registry/registry_client.h"
 
 namespace soci {
@@ -33,8 +34,6 @@ Result<bool> AddOnce(RegistryClient& registry, const oci::Reference& repository,
 }
 
 }  // namespace
-
-std::string ReferrersTag(const oci::Digest& subject) { return "sha256-" + subject.Hex(); }
 
 Status AddToReferrersTag(RegistryClient& registry, const oci::Reference& repository, const oci::Digest& subject,
                          const oci::Descriptor& referrer) {

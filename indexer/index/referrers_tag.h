@@ -5,8 +5,6 @@
 // in again. What others wrote stays as it is. Thread rules are the client's.
 #pragma once
 
-#include <string>
-
 #include "indexer/base/result.h"
 #include "indexer/oci/descriptor.h"
 #include "indexer/oci/reference.h"
@@ -14,8 +12,6 @@
 namespace soci {
 
 class RegistryClient;
-
-std::string ReferrersTag(const oci::Digest& subject);
 
 // kInvalidArgument if the tag holds something that is no image index; kAborted if others keep writing over the entry.
 Status AddToReferrersTag(RegistryClient& registry, const oci::Reference& repository, const oci::Digest& subject,

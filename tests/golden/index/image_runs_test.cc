@@ -103,7 +103,7 @@ class ImageRun : public testing::TestWithParam<Run> {
 
   Result<std::vector<ImageReport>> Create() {
     SOCI_ASSIGN_OR_RETURN(std::unique_ptr<OciLayout> layout, OciLayout::Open(copy()));
-    auto home = MakeLayoutHome(std::move(layout), "", "oci:" + GetParam().image);
+    auto home = MakeLayoutHome(std::move(layout), {});
     SOCI_ASSIGN_OR_RETURN(SelectedImages selected, SelectPlatforms(*home, GetParam().platforms, {}));
     Silent progress;
     ImageIndexer indexer(*home, GetParam().options, progress);

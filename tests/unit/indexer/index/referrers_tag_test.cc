@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "indexer/oci/annotations.h"
+#include "indexer/registry/referrers.h"
 #include "tests/fakes/fake_registry_client.h"
 
 namespace soci {

@@ -50,7 +50,7 @@ class SelectPlatformsTest : public testing::Test {
   Result<SelectedImages> Select(const std::string& tag, const std::vector<std::string>& wanted = {}) {
     std::vector<oci::Platform> platforms;
     for (const std::string& text : wanted) platforms.push_back(oci::ParsePlatform(text).value());
-    auto home = MakeLayoutHome(OciLayout::Open(directory.path()).value(), tag, "oci:x");
+    auto home = MakeLayoutHome(OciLayout::Open(directory.path()).value(), {.tag = tag});
     return SelectPlatforms(*home, platforms, {});
   }
   std::string Names(const Result<SelectedImages>& selected) {

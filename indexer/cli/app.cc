@@ -1,0 +1,133 @@
+#include "indexer/cli/app.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+#include <string>
+
+#include "indexer/cli/commands.h"
+
+namespace soci::cli {
+namespace {
+
+constexpr uint64_t kLeastSpanSize = uint64_t{4} << 10;  // below it a window costs more than the span it starts
+constexpr uint64_t kMostSpanSize = uint64_t{1} << 30;
+constexpr uint64_t kMostLayerSize = uint64_t{1} << 50;
+
+constexpr char kTarget[] = "HOST/REPO[:TAG][@DIGEST] or oci:DIR[:TAG][@DIGEST]";
+
+// Fills the arguments of one verb and says which function it is.
+using Run = std::function<ExitCode()>;
+
+CLI::App* AddVerb(CLI::App& app, const std::string& name, const std::string& what, const std::string& example) {
+  CLI::App* verb = app.add_subcommand(name, what);
+  verb->footer("\nExample:\n  " + example);
+  return verb;
+}
+
+void AddSize(CLI::App* verb, const std::string& name, uint64_t& value, uint64_t least, uint64_t most,
+             const std::string& what) {
+  verb->add_option(name, value, what)
+      ->transform(CLI::AsSizeValue(false).description(""))
+      ->check(CLI::Range(least, most).description(""))
+      ->type_name("SIZE")
+      ->capture_default_str();
+}
+
+// An option that may be given several times, with one value each.
+CLI::Option* AddList(CLI::App* verb, const std::string& name, std::vector<std::string>& values,
+                     const std::string& what) {
+  return verb->add_option(name, values, what)->allow_extra_args(false);
+}
+
+void AddConnection(CLI::App* verb, ConnectionArguments& connection) {
+  verb->add_flag("--plain-http", connection.plain_http, "Speak http to the registry");
+  AddList(verb, "--ca", connection.ca_files, "Trust the certificates in this file too")->type_name("FILE");
+}
+
+void AddPlatform(CLI::App* verb, std::vector<std::string>& platforms) {
+  AddList(verb, "--platform", platforms, "Only this platform; repeatable")->type_name("OS/ARCH");
+}
+
+void AddCreate(CLI::App& app, CreateArguments& arguments, Run& run) {
+  CLI::App* verb = AddVerb(app, "create", "Make the SOCI indexes of an image and store them beside it",
+                           "soci-index create registry.example.com/team/app:1.4");
+  verb->add_option("image", arguments.target, kTarget)->required()->type_name("");
+  AddPlatform(verb, arguments.platforms);
+  verb->add_flag("--all-platforms", arguments.all_platforms, "Every platform the image has (the default)");
+  AddSize(verb, "--span-size", arguments.span_size, kLeastSpanSize, kMostSpanSize, "Bytes between checkpoints");
+  AddSize(verb, "--min-layer-size", arguments.min_layer_size, 0, kMostLayerSize, "Leave smaller layers out");
+  AddList(verb, "--prefetch-file", arguments.prefetch_files, "Fetch this file at mount; repeatable")->type_name("PATH");
+  AddList(verb, "--optimizations", arguments.optimizations, "xattr: mark layers without any")
+      ->check(CLI::IsMember({"xattr"}).description(""))
+      ->type_name("NAME");
+  verb->add_option("--jobs", arguments.jobs, "Layers at once (default: one per core)")
+      ->check(CLI::Range(1, 1024).description(""))
+      ->type_name("N");
+  verb->add_flag("--allow-partial", arguments.allow_partial, "Exit 0 although layers were skipped");
+  verb->add_flag("--json", arguments.json, "Report as JSON");
+  verb->add_flag("-q,--quiet", arguments.quiet, "No progress; skipped layers are still told");
+  AddConnection(verb, arguments.connection);
+  verb->callback([&] { run = [&] { return Create(arguments); }; });
+}
+
+void AddList(CLI::App& app, ListArguments& arguments, Run& run) {
+  CLI::App* verb =
+      AddVerb(app, "list", "List the SOCI indexes of an image", "soci-index list registry.example.com/team/app:1.4");
+  verb->add_option("image", arguments.target, kTarget)->required()->type_name("");
+  AddPlatform(verb, arguments.platforms);
+  verb->add_flag("--json", arguments.json, "As JSON");
+  AddConnection(verb, arguments.connection);
+  verb->callback([&] { run = [&] { return List(arguments); }; });
+}
+
+void AddInfo(CLI::App& app, InfoArguments& arguments, Run& run) {
+  CLI::App* verb = AddVerb(app, "info", "Show what a SOCI index holds",
+                           "soci-index info oci:build/image@sha256:1f0c...\n"
+                           "  soci-index info sha256:1f0c... --at oci:build/image");
+  verb->add_option("index", arguments.target, "The index (REF@DIGEST, DIGEST), or an image (REF): all of its own")
+      ->required()
+      ->type_name("");
+  verb->add_option("--at", arguments.at, "Where a bare DIGEST is")->type_name("REF");
+  verb->add_flag("--json", arguments.json, "As JSON");
+  AddConnection(verb, arguments.connection);
+  verb->callback([&] { run = [&] { return Info(arguments); }; });
+}
+
+int PrintUsageError(const CLI::ParseError& error) {
+  std::string line = error.what();
+  if (const size_t end = line.find('\n'); end != std::string::npos) line.resize(end);
+  fmt::print(stderr, "soci-index: {} (see --help)\n", line);
+  return static_cast<int>(ExitCode::kUsage);
+}
+
+}  // namespace
+
+int RunApp(int argc, const char* const* argv) {
+  CLI::App app("Makes the index that lets an image start before it is downloaded. Needs no daemon and no root.",
+               "soci-index");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "soci-index " SOCI_VERSION);
+  app.get_formatter()->column_width(34);
+  app.footer(
+      "\nExample:\n  soci-index create registry.example.com/team/app:1.4\n  soci-index list oci:build/image:latest");
+  CreateArguments create;
+  ListArguments list;
+  InfoArguments info;
+  Run run;
+  AddCreate(app, create, run);
+  AddList(app, list, run);
+  AddInfo(app, info, run);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // help or version
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return PrintUsageError(error);
+  }
+  return static_cast<int>(run());
+}
+
+}  // namespace soci::cli

@@ -1,0 +1,50 @@
+// The verbs of soci-index, each with the values of its command line. A verb prints its result to standard output,
+// everything else to standard error, and returns the exit code.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "indexer/cli/exit_code.h"
+
+namespace soci::cli {
+
+struct ConnectionArguments {
+  bool plain_http = false;
+  std::vector<std::string> ca_files = {};
+};
+
+struct CreateArguments {
+  std::string target = {};
+  std::vector<std::string> platforms = {};
+  bool all_platforms = false;  // says what an empty list says
+  uint64_t span_size = uint64_t{4} << 20;
+  uint64_t min_layer_size = uint64_t{10} << 20;
+  std::vector<std::string> prefetch_files = {};
+  std::vector<std::string> optimizations = {};
+  size_t jobs = 0;
+  bool allow_partial = false;
+  bool json = false;
+  bool quiet = false;
+  ConnectionArguments connection = {};
+};
+ExitCode Create(const CreateArguments& arguments);
+
+struct ListArguments {
+  std::string target = {};
+  std::vector<std::string> platforms = {};
+  bool json = false;
+  ConnectionArguments connection = {};
+};
+ExitCode List(const ListArguments& arguments);
+
+struct InfoArguments {
+  std::string target = {};
+  std::string at = {};  // where a bare digest is
+  bool json = false;
+  ConnectionArguments connection = {};
+};
+ExitCode Info(const InfoArguments& arguments);
+
+}  // namespace soci::cli

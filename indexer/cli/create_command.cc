@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "indexer/cli/commands.h"
+#include "indexer/cli/create_report.h"
+#include "indexer/cli/progress.h"
+#include "indexer/cli/session.h"
+#include "indexer/index/image_indexer.h"
+
+namespace soci::cli {
+namespace {
+
+CreateOptions OptionsOf(const CreateArguments& arguments) {
+  CreateOptions options;
+  options.span_size = arguments.span_size;
+  options.min_layer_size = arguments.min_layer_size;
+  options.threads = arguments.jobs;
+  for (const std::string& path : arguments.prefetch_files) options.prefetch_paths.push_back(CleanPath(path));
+  const auto& optimizations = arguments.optimizations;
+  options.mark_layers_without_xattrs =
+      std::find(optimizations.begin(), optimizations.end(), "xattr") != optimizations.end();
+  return options;
+}
+
+// One image after the other; the layers of each side by side.
+Result<CreateReport> IndexAll(ImageHome& home, SelectedImages selected, const CreateArguments& arguments) {
+  const ProgressStyle style = arguments.quiet ? ProgressStyle::kSkipsOnly : StyleForStandardError();
+  const std::unique_ptr<IndexProgress> progress = MakeProgress(style);
+  ImageIndexer indexer(home, OptionsOf(arguments), *progress);
+  CreateReport report{.target = home.Name(), .images = {}, .absent = std::move(selected.absent)};
+  for (const PlatformImage& image : selected.images) {
+    Result<ImageReport> one = indexer.Index(image, kLayerContext);
+    if (!one.ok()) return Annotate(one.status(), image.platform.ToString());
+    report.images.push_back(*std::move(one));
+  }
+  return report;
+}
+
+void PrintRemarks(const CreateReport& report) {
+  for (const AbsentImage& absent : report.absent) {
+    fmt::print(stderr, "platform {} not indexed: {}\n", absent.platform, Message(absent.reason));
+  }
+  for (const ImageReport& image : report.images) {
+    if (!image.index) fmt::print(stderr, "platform {}: no layer to index, no index made\n", image.platform.ToString());
+    for (const std::string& path : image.paths_not_found) {
+      fmt::print(stderr, "platform {}: prefetch file {} is in no indexed layer\n", image.platform.ToString(), path);
+    }
+  }
+}
+
+}  // namespace
+
+ExitCode Create(const CreateArguments& arguments) {
+  const auto parsed = ParseArguments(arguments.target, arguments.platforms);
+  if (!parsed) return ExitCode::kUsage;
+  if (arguments.all_platforms && !arguments.platforms.empty()) {
+    PrintError("--all-platforms", absl::InvalidArgumentError("not together with --platform"));
+    return ExitCode::kUsage;
+  }
+  Connection connection(arguments.connection);
+  Result<std::unique_ptr<ImageHome>> home = connection.Open(parsed->target);
+  if (!home.ok()) return Fail(arguments.target, home.status());
+  Result<SelectedImages> selected = SelectPlatforms(**home, parsed->platforms, kDocumentContext);
+  if (!selected.ok()) return Fail(arguments.target, selected.status());
+  Result<CreateReport> report = IndexAll(**home, *std::move(selected), arguments);
+  if (!report.ok()) return Fail(arguments.target, report.status());
+  PrintRemarks(*report);
+  std::fputs((arguments.json ? ToJson(*report) : DigestLines(*report)).c_str(), stdout);
+  const ExitCode code = CodeOf(*report);
+  const bool partial = code == ExitCode::kPartDone || code == ExitCode::kNothingToIndex;
+  return partial && arguments.allow_partial ? ExitCode::kDone : code;
+}
+
+}  // namespace soci::cli

@@ -1,0 +1,40 @@
+#include "indexer/cli/exit_code.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace soci::cli {
+
+ExitCode ExitCodeOf(const Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return ExitCode::kDone;
+    case absl::StatusCode::kNotFound:
+      return ExitCode::kNotFound;
+    case absl::StatusCode::kUnauthenticated:
+      return ExitCode::kAuthentication;
+    case absl::StatusCode::kPermissionDenied:
+      // A file that may not be read has nothing to do with logging in.
+      return StatusErrno(status) ? ExitCode::kFailed : ExitCode::kAuthentication;
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDeadlineExceeded:
+      return ExitCode::kNetwork;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kDataLoss:
+    case absl::StatusCode::kOutOfRange:
+      return ExitCode::kBadData;
+    default:
+      return ExitCode::kFailed;
+  }
+}
+
+void PrintError(std::string_view what, const Status& status) {
+  std::string line = what.empty() ? std::string(Message(status)) : fmt::format("{}: {}", what, Message(status));
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  fmt::print(stderr, "soci-index: {}\n", line);
+}
+
+}  // namespace soci::cli

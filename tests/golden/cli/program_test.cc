@@ -1,0 +1,251 @@
+// soci-index as a program, on OCI layouts: what it prints, its exit codes, and that nothing is half-written.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "indexer/base/file_io.h"
+#include "indexer/oci/digest.h"
+#include "tests/e2e/support/process.h"
+#include "tests/support/temporary_directory.h"
+
+namespace soci::golden {
+namespace {
+
+using test::CommandResult;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class Program : public testing::Test {
+ protected:
+  // A copy of a golden image; its reference.
+  std::string Image(const std::string& name) {
+    std::filesystem::copy(SOCI_BINARY_DIR "/golden/images/" + name, directory / name,
+                          std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
+    return "oci:" + (directory / name);
+  }
+  CommandResult Run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), SOCI_BINARY_DIR "/bin/soci-index");
+    return test::RunCommand(arguments);
+  }
+  // Every file below the directory with its contents' digest.
+  std::string Contents() {
+    std::vector<std::string> lines;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory.path())) {
+      if (!entry.is_regular_file()) continue;
+      lines.push_back(entry.path().string() + " " + oci::Digest::Of(ReadFile(entry.path()).value()).ToString());
+    }
+    std::sort(lines.begin(), lines.end());
+    std::ostringstream all;
+    for (const std::string& line : lines) all << line << "\n";
+    return all.str();
+  }
+  std::string BlobPath(const std::string& image, const std::string& digest) {
+    return directory / (image + "/blobs/sha256/" + digest.substr(7));
+  }
+  // The command fails with this code, one line that says so, and nothing changed.
+  void ExpectFailure(const std::vector<std::string>& arguments, int code, const std::string& says) {
+    const std::string before = Contents();
+    const CommandResult result = Run(arguments);
+    EXPECT_EQ(result.exit_code, code) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(result.err, StartsWith("soci-index: "));
+    EXPECT_THAT(result.err, HasSubstr(says));
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_EQ(Contents(), before);
+  }
+
+  test::TemporaryDirectory directory;
+};
+
+constexpr char kIndexOfI01[] = "sha256:8fc12959556be3ae4a37ac7136f08f92a1302094bef44b567f2105a1ce89a219";
+constexpr char kLayerOfI01[] = "sha256:32ee606b5f11db26a278ce4b031211e5a3e08a9417d165a7ce2aab241fc99b0b";
+
+TEST_F(Program, CreatePrintsOneDigestAndPlatformPerLine) {
+  const CommandResult result = Run({"create", Image("i01-single-big")});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out, std::string(kIndexOfI01) + " linux/amd64\n");
+  EXPECT_THAT(result.err, HasSubstr("layer sha256:32ee606b5f11  13.1 MiB  indexed\n"));
+}
+
+TEST_F(Program, EveryPlatformIsIndexedUnlessSomeAreNamed) {
+  const std::string image = Image("i03-multi-platform");
+  const CommandResult all = Run({"create", "--min-layer-size", "0", "--span-size", "64KiB", image});
+  EXPECT_EQ(all.exit_code, 0);
+  EXPECT_EQ(all.out,
+            "sha256:24c8654b36e33f26b1faddc17275c0359135d29c7490958589327896f9c96ced linux/amd64\n"
+            "sha256:b83c75985f332779dfbebc2ecf564758e8cc57626b244ed17aba003f8a4e448b linux/arm64/v8\n"
+            "sha256:06f8e639229bec12e8c22d61c9ab93a30883f37e454736e2cd7660521652b0cb linux/arm/v7\n");
+  const CommandResult one = Run({"create", "--min-layer-size", "0", "--platform", "linux/arm64", image});
+  EXPECT_THAT(one.out, HasSubstr(" linux/arm64/v8\n"));
+  EXPECT_EQ(std::count(one.out.begin(), one.out.end(), '\n'), 1);
+  ExpectFailure({"create", "--platform", "linux/s390x", image}, 3, "platform linux/s390x is not in the image");
+}
+
+TEST_F(Program, QuietTellsOnlyWhatWasSkipped) {
+  const CommandResult result = Run({"create", "--quiet", Image("i02-many-layers")});
+  EXPECT_EQ(result.exit_code, 7);
+  EXPECT_EQ(result.err,
+            "layer sha256:a3ed95caeb02  32 B  skipped (small): 32 bytes are less than the minimum of 10485760\n"
+            "layer sha256:7a72fffff424  11.0 MiB  skipped (unsupported): zstd layers have no zTOC\n");
+}
+
+// Field report A5: zstd layers beside others; A6: nothing but small layers.
+TEST_F(Program, ExitCodesTellAllSomeAndNoneAndAPipelineMayTakeThemAsSuccess) {
+  EXPECT_EQ(Run({"create", Image("i02-many-layers")}).exit_code, 7);
+  EXPECT_EQ(Run({"create", "--allow-partial", Image("i02-many-layers")}).exit_code, 0);
+  const CommandResult none = Run({"create", Image("i08-all-small")});
+  EXPECT_EQ(none.exit_code, 8);
+  EXPECT_EQ(none.out, "");
+  EXPECT_THAT(none.err, HasSubstr("no layer to index, no index made\n"));
+  EXPECT_EQ(Run({"create", "--allow-partial", Image("i08-all-small")}).exit_code, 0);
+}
+
+TEST_F(Program, AnImageWithNothingToIndexIsLeftAsItWas) {
+  const std::string image = Image("i08-all-small"), before = Contents();
+  Run({"create", image});
+  EXPECT_EQ(Contents(), before);
+}
+
+TEST_F(Program, JsonSaysWhatBecameOfEachLayer) {
+  const CommandResult result = Run({"create", "--json", Image("i02-many-layers")});
+  const auto report = nlohmann::json::parse(result.out);
+  EXPECT_EQ(report["result"], "some");
+  const auto& layers = report["platforms"][0]["layers"];
+  ASSERT_EQ(layers.size(), 6u);
+  EXPECT_EQ(layers[0]["outcome"], "indexed");
+  EXPECT_EQ(layers[1]["outcome"], "small");
+  EXPECT_EQ(layers[3]["reason"], "zstd layers have no zTOC");
+  EXPECT_EQ(layers[5]["ztoc"], layers[0]["ztoc"]);
+}
+
+TEST_F(Program, ListAndInfoShowWhatCreateMade) {
+  const std::string image = Image("i01-single-big");
+  ExpectFailure({"list", image}, 3, "the image has no SOCI index");
+  Run({"create", image});
+  const CommandResult list = Run({"list", image});
+  EXPECT_EQ(list.exit_code, 0);
+  EXPECT_THAT(list.out, HasSubstr(std::string(kIndexOfI01) + "  linux/amd64  1"));
+  EXPECT_EQ(nlohmann::json::parse(Run({"list", "--json", image}).out)[0]["digest"], kIndexOfI01);
+  for (const auto& arguments : {std::vector<std::string>{"info", image + "@" + kIndexOfI01},
+                                {"info", kIndexOfI01, "--at", image},
+                                {"info", image}}) {
+    const CommandResult info = Run(arguments);
+    EXPECT_EQ(info.exit_code, 0) << info.err;
+    EXPECT_THAT(info.out, HasSubstr("SOCI index " + std::string(kIndexOfI01)));
+  }
+  const auto info = nlohmann::json::parse(Run({"info", "--json", image}).out);
+  EXPECT_EQ(info[0]["artifacts"][0]["layer"], kLayerOfI01);
+  ExpectFailure({"info", kIndexOfI01}, 2, "--at");
+}
+
+// Field report A13: two images share a layer and are indexed with different span sizes; each lists its own.
+TEST_F(Program, EachImageListsItsOwnIndexesOnly) {
+  const std::string one = Image("i01-single-big");
+  Run({"create", one});
+  const std::string two = Image("i02-many-layers");
+  Run({"create", "--span-size", "1MiB", two});
+  EXPECT_EQ(nlohmann::json::parse(Run({"list", "--json", one}).out).size(), 1u);
+  EXPECT_EQ(nlohmann::json::parse(Run({"list", "--json", one}).out)[0]["digest"], kIndexOfI01);
+  EXPECT_NE(nlohmann::json::parse(Run({"list", "--json", two}).out)[0]["digest"], kIndexOfI01);
+}
+
+// Field report A12: there is no second database that could know better than the store.
+TEST_F(Program, AnIndexThatWasDeletedIsNotListedAndIsMadeAgain) {
+  const std::string image = Image("i01-single-big");
+  Run({"create", image});
+  std::filesystem::remove(BlobPath("i01-single-big", kIndexOfI01));
+  ExpectFailure({"list", image}, 3, "has no SOCI index");
+  EXPECT_EQ(Run({"create", image}).exit_code, 0);
+  EXPECT_EQ(Run({"list", image}).exit_code, 0);
+}
+
+TEST_F(Program, WrongUsageIsOneLineAndCode2) {
+  const std::string image = Image("i08-all-small");
+  ExpectFailure({}, 2, "subcommand");
+  ExpectFailure({"create"}, 2, "image is required");
+  ExpectFailure({"create", image, "--no-such-flag"}, 2, "--no-such-flag");
+  ExpectFailure({"create", "oci:"}, 2, "names no directory");
+  ExpectFailure({"create", "Not/A:Reference"}, 2, "is not an image reference");
+  ExpectFailure({"create", image, "--platform", "a b"}, 2, "is not a platform");
+  ExpectFailure({"create", image, "--platform", "linux/amd64", "--all-platforms"}, 2, "--all-platforms");
+}
+
+// Field report A22.
+TEST_F(Program, AbsurdSizesAreRefused) {
+  const std::string image = Image("i08-all-small");
+  for (const char* size : {"-1", "0", "1", "9223372036854775808", "18446744073709551617", "x", ""}) {
+    ExpectFailure({"create", image, "--span-size", size}, 2, "--span-size");
+  }
+  for (const char* size : {"-1", "9223372036854775808", "x"}) {
+    ExpectFailure({"create", image, "--min-layer-size", size}, 2, "--min-layer-size");
+  }
+}
+
+TEST_F(Program, AnImageThatIsNotThereIsCode3) {
+  ExpectFailure({"create", "oci:" + (directory / "nowhere")}, 3, "nowhere");
+  ExpectFailure({"create", Image("i01-single-big") + ":other"}, 3, "there is no image of this name");
+  ExpectFailure({"create", Image("i01-single-big") + "@sha256:" + std::string(64, 'a')}, 3, std::string(64, 'a'));
+}
+
+TEST_F(Program, BadDataIsCode6AndNamesTheBlob) {
+  const std::string image = Image("i01-single-big");
+  // No image at all: the directory is no layout, the digest is a layer.
+  ExpectFailure({"create", "oci:" + directory.path()}, 6, "is not an OCI layout");
+  ExpectFailure({"create", image + "@sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"}, 3,
+                "44136fa3");
+  const std::string manifest = "sha256:fc0b2b9b5f9d1dbf01198a02e3824bc9c6e467544151d0a8329a1165de9b3c11";
+  std::ofstream(BlobPath("i01-single-big", manifest), std::ios::app) << " ";
+  ExpectFailure({"create", image}, 6, manifest);
+}
+
+TEST_F(Program, ACorruptLayerIsSkippedWithItsReason) {
+  const std::string image = Image("i01-single-big");
+  const std::string path = BlobPath("i01-single-big", kLayerOfI01);
+  std::string bytes = ReadFile(path).value();
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  ASSERT_TRUE(WriteFileAtomic(path, bytes).ok());
+  const std::string before = Contents();
+  const CommandResult flipped = Run({"create", image});
+  EXPECT_EQ(flipped.exit_code, 6);
+  EXPECT_EQ(flipped.out, "");
+  EXPECT_THAT(flipped.err, HasSubstr("layer sha256:32ee606b5f11  13.1 MiB  skipped (refused): "));
+  EXPECT_EQ(Contents(), before);
+  bytes.resize(bytes.size() / 2);
+  ASSERT_TRUE(WriteFileAtomic(path, bytes).ok());
+  const CommandResult cut = Run({"create", image});
+  EXPECT_EQ(cut.exit_code, 6);
+  EXPECT_THAT(cut.err, HasSubstr("bytes, but 13702247 are promised"));
+}
+
+TEST_F(Program, HelpFitsOneScreenAndHasAnExample) {
+  for (const auto& verb : {std::vector<std::string>{}, {"create"}, {"list"}, {"info"}}) {
+    std::vector<std::string> arguments = verb;
+    arguments.push_back("--help");
+    const CommandResult help = Run(arguments);
+    EXPECT_EQ(help.exit_code, 0);
+    EXPECT_THAT(help.out, HasSubstr("Example:\n  soci-index "));
+    std::istringstream lines(help.out);
+    int count = 0;
+    for (std::string line; std::getline(lines, line); ++count) EXPECT_LE(line.size(), 100u) << line;
+    EXPECT_LE(count, 30);
+  }
+  EXPECT_THAT(Run({"--version"}).out, StartsWith("soci-index "));
+}
+
+TEST_F(Program, EveryFlagIsDocumented) {
+  const std::string page = ReadFile(SOCI_SOURCE_DIR "/docs/indexing.md").value();
+  for (const char* verb : {"create", "list", "info"}) {
+    std::istringstream words(Run({verb, "--help"}).out);
+    for (std::string word; words >> word;) {
+      if (!word.starts_with("--")) continue;
+      EXPECT_THAT(page, HasSubstr("`" + word)) << verb;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace soci::golden
