@@ -122,7 +122,16 @@ class DistributionClient final : public RegistryClient {
 
   Result<PushedManifest> PushManifest(const oci::Reference& repository, const std::string& name,
                                       std::string_view media_type, std::string_view body) override {
-    return PushManifestTo(core_, repository, name, media_type, body);
+    return PushManifestTo(core_, repository, name, media_type, body, {});
+  }
+
+  Result<PushedManifest> ReplaceManifest(const oci::Reference& repository, const std::string& name,
+                                         std::string_view media_type, std::string_view body,
+                                         const FetchedDocument* before) override {
+    HttpHeaders condition;
+    if (before == nullptr) condition.Add("If-None-Match", "*");
+    if (before != nullptr && !before->etag.empty()) condition.Add("If-Match", before->etag);
+    return PushManifestTo(core_, repository, name, media_type, body, std::move(condition));
   }
 
  private:
@@ -151,6 +160,7 @@ class DistributionClient final : public RegistryClient {
       return absl::DataLossError(fmt::format("{}: the bytes have the digest {}", what, document.digest.ToString()));
     }
     document.body = std::move(answer.body);
+    document.etag = answer.head.headers.Find("ETag").value_or("");
     // Some registries do not say what they send; the document itself mostly does.
     if (document.media_type.empty() || !document.media_type.starts_with("application/vnd.")) {
       SOCI_ASSIGN_OR_RETURN(std::string type, oci::DocumentMediaType(document.body));

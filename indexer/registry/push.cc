@@ -159,7 +159,8 @@ Status PushBlobTo(const std::shared_ptr<RegistryCore>& core, const oci::Referenc
 }
 
 Result<PushedManifest> PushManifestTo(const std::shared_ptr<RegistryCore>& core, const oci::Reference& repository,
-                                      const std::string& name, std::string_view media_type, std::string_view body) {
+                                      const std::string& name, std::string_view media_type, std::string_view body,
+                                      HttpHeaders condition) {
   CallSpec spec;
   spec.method = "PUT";
   spec.repository = repository;
@@ -168,6 +169,7 @@ Result<PushedManifest> PushManifestTo(const std::shared_ptr<RegistryCore>& core,
   spec.capability = HostCapability::kPush;
   spec.what = fmt::format("pushing manifest {} to {}/{}", name, repository.host, repository.repository);
   CallContent content{.body = MakeMemorySource(std::string(body)), .body_length = body.size()};
+  content.headers = std::move(condition);
   content.headers.Add("Content-Type", std::string(media_type));
   FetchContext context;
   context.budget = core->options.push_budget;

@@ -12,10 +12,11 @@
 
 namespace soci {
 
-// See RegistryClient. Both block.
+// See RegistryClient. Both block. `condition`: headers that make the registry compare first.
 Status PushBlobTo(const std::shared_ptr<RegistryCore>& core, const oci::Reference& repository,
                   const oci::Descriptor& blob, std::string_view bytes);
 Result<PushedManifest> PushManifestTo(const std::shared_ptr<RegistryCore>& core, const oci::Reference& repository,
-                                      const std::string& name, std::string_view media_type, std::string_view body);
+                                      const std::string& name, std::string_view media_type, std::string_view body,
+                                      HttpHeaders condition);
 
 }  // namespace soci

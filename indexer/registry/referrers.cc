@@ -13,6 +13,7 @@
 #include "indexer/oci/annotations.h"
 #include "indexer/oci/manifest.h"
 #include "indexer/registry/collected_call.h"
+#include "indexer/registry/referrers_tag.h"
 #include "indexer/registry/registry_error.h"
 
 namespace soci {
@@ -103,8 +104,6 @@ Result<Descriptors> ReadTag(const std::shared_ptr<RegistryCore>& core, const oci
 }
 
 }  // namespace
-
-std::string ReferrersTag(const oci::Digest& subject) { return "sha256-" + subject.Hex(); }
 
 Result<Descriptors> FindReferrersOf(const std::shared_ptr<RegistryCore>& core, const oci::Reference& repository,
                                     const oci::Digest& subject, std::string_view artifact_type,

@@ -11,9 +11,6 @@
 
 namespace soci {
 
-// The tag under which referrers are listed where a registry has no referrers API: "sha256-<hex>".
-std::string ReferrersTag(const oci::Digest& subject);
-
 // See RegistryClient::FindReferrers. Blocks.
 Result<std::vector<oci::Descriptor>> FindReferrersOf(const std::shared_ptr<RegistryCore>& core,
                                                      const oci::Reference& repository, const oci::Digest& subject,

@@ -22,6 +22,7 @@ struct FetchedDocument {
   std::string media_type;
   oci::Digest digest;
   std::string body;
+  std::string etag = {};  // as the registry gave it; often none
 };
 
 struct PushedManifest {
@@ -54,6 +55,14 @@ class RegistryClient {
   virtual Status PushBlob(const oci::Reference& repository, const oci::Descriptor& blob, std::string_view bytes) = 0;
   virtual Result<PushedManifest> PushManifest(const oci::Reference& repository, const std::string& name,
                                               std::string_view media_type, std::string_view body) = 0;
+  // As PushManifest, but over `before` only (null: over nothing): kAborted if the registry knows better. Most
+  // registries do not compare; look again afterwards.
+  virtual Result<PushedManifest> ReplaceManifest(const oci::Reference& repository, const std::string& name,
+                                                 std::string_view media_type, std::string_view body,
+                                                 const FetchedDocument* before) {
+    static_cast<void>(before);
+    return PushManifest(repository, name, media_type, body);
+  }
 };
 
 }  // namespace soci

@@ -1,9 +1,8 @@
-#include "indexer/index/referrers_tag.h"
+#include "indexer/registry/referrers_tag.h"
 
 #include <gtest/gtest.h>
 
 #include "indexer/oci/annotations.h"
-#include "indexer/registry/referrers.h"
 #include "tests/fakes/fake_registry_client.h"
 
 namespace soci {
@@ -29,21 +28,21 @@ class ReferrersTagTest : public testing::Test {
 };
 
 TEST_F(ReferrersTagTest, ATagIsMadeWhereThereIsNone) {
-  ASSERT_TRUE(AddToReferrersTag(registry, repository, subject, Entry("a")).ok());
+  ASSERT_TRUE(AddToReferrersTag(registry, repository, subject, Entry("a"), {}).ok());
   ASSERT_EQ(Listed().size(), 1u);
   EXPECT_EQ(Listed()[0], Entry("a"));
 }
 
 TEST_F(ReferrersTagTest, EntriesOfOthersStay) {
-  ASSERT_TRUE(AddToReferrersTag(registry, repository, subject, Entry("a")).ok());
-  ASSERT_TRUE(AddToReferrersTag(registry, repository, subject, Entry("b")).ok());
+  ASSERT_TRUE(AddToReferrersTag(registry, repository, subject, Entry("a"), {}).ok());
+  ASSERT_TRUE(AddToReferrersTag(registry, repository, subject, Entry("b"), {}).ok());
   EXPECT_EQ(Listed().size(), 2u);
 }
 
 TEST_F(ReferrersTagTest, TheSameEntryTwiceWritesOnce) {
-  ASSERT_TRUE(AddToReferrersTag(registry, repository, subject, Entry("a")).ok());
+  ASSERT_TRUE(AddToReferrersTag(registry, repository, subject, Entry("a"), {}).ok());
   const auto before = registry.requests();
-  ASSERT_TRUE(AddToReferrersTag(registry, repository, subject, Entry("a")).ok());
+  ASSERT_TRUE(AddToReferrersTag(registry, repository, subject, Entry("a"), {}).ok());
   EXPECT_EQ(registry.requests().size(), before.size() + 1);
 }
 
@@ -59,19 +58,19 @@ TEST_F(ReferrersTagTest, AnEntryThatAnotherWriterLostIsPutInAgain) {
     }
     return OkStatus();
   };
-  ASSERT_TRUE(AddToReferrersTag(registry, repository, subject, Entry("a")).ok());
+  ASSERT_TRUE(AddToReferrersTag(registry, repository, subject, Entry("a"), {}).ok());
   registry.fail = {};
   EXPECT_EQ(Listed().size(), 2u);
 }
 
 TEST_F(ReferrersTagTest, ATagThatHoldsSomethingElseIsNotOverwritten) {
   registry.AddManifest(repository, ReferrersTag(subject), oci::kMediaTypeManifest, R"({"layers":[],"config":{}})");
-  EXPECT_TRUE(absl::IsInvalidArgument(AddToReferrersTag(registry, repository, subject, Entry("a"))));
+  EXPECT_TRUE(absl::IsInvalidArgument(AddToReferrersTag(registry, repository, subject, Entry("a"), {})));
 }
 
 TEST_F(ReferrersTagTest, ANetworkFaultIsNotTakenForAnEmptyTag) {
   registry.fail = [](const std::string&) { return absl::UnavailableError("reset"); };
-  EXPECT_TRUE(absl::IsUnavailable(AddToReferrersTag(registry, repository, subject, Entry("a"))));
+  EXPECT_TRUE(absl::IsUnavailable(AddToReferrersTag(registry, repository, subject, Entry("a"), {})));
 }
 
 }  // namespace
