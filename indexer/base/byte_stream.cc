@@ -35,7 +35,13 @@ class StreamQueue final : public ByteSink {
         pause = transfer_;
       }
     }
-    if (pause) pause->Pause();
+    if (pause) {
+      pause->Pause();
+      // A reader may have come in between: its Resume then was before our Pause.
+      MutexLock lock(mutex_);
+      if (paused_) pause.reset();
+    }
+    if (pause) pause->Resume();
     return OkStatus();
   }
 

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <latch>
+#include <thread>
+
 #include "indexer/base/byte_source.h"
 #include "indexer/base/units.h"
 
@@ -34,6 +38,52 @@ TEST(SourceStream, CanBeDroppedBeforeItsEnd) {
   auto stream = MakeSourceStream(*source, {}, 64_KiB);
   std::byte one[1];
   ASSERT_TRUE(stream->Read(one).ok());
+}
+
+// A remote source whose network thread is slow to pause: the reader drains the stream and resumes before the pause
+// happens.
+class SlowToPause : public ByteSource {
+ public:
+  struct State : Transfer {
+    void Pause() override {
+      resumed.wait();
+      paused = true;
+    }
+    void Resume() override {
+      paused = false;
+      if (!counted.exchange(true)) resumed.count_down();
+    }
+    void Cancel() override {}
+    std::latch resumed{1};
+    std::atomic<bool> counted{false};
+    std::atomic<bool> paused{false};
+  };
+
+  ~SlowToPause() override { network.join(); }
+  uint64_t size() const override { return 64_KiB; }
+  Status ReadAt(uint64_t, MutableByteSpan, const FetchContext&) const override { return OkStatus(); }
+  std::shared_ptr<Transfer> StartRead(uint64_t, uint64_t, const FetchContext&,
+                                      std::shared_ptr<ByteSink> sink) const override {
+    network = std::thread([this, sink] {
+      EXPECT_TRUE(sink->OnBytes(AsBytes(Pattern(64_KiB))).ok());
+      EXPECT_FALSE(state->paused);
+      sink->OnEnd(OkStatus());
+    });
+    return state;
+  }
+
+  std::shared_ptr<State> state = std::make_shared<State>();
+  mutable std::thread network;
+};
+
+TEST(SourceStream, AResumeThatOvertakesItsPauseIsNotLost) {
+  SlowToPause source;
+  auto stream = MakeSourceStream(source, {}, 64_KiB);
+  std::string bytes(64_KiB, 0);
+  auto count = stream->Read(std::as_writable_bytes(std::span(bytes)));
+  ASSERT_TRUE(count.ok());
+  EXPECT_EQ(*count, 64_KiB);
+  EXPECT_EQ(stream->Read(std::as_writable_bytes(std::span(bytes))).value(), 0u);
 }
 
 TEST(ByteSource, ReadPastTheEndIsOutOfRange) {
