@@ -64,6 +64,9 @@ Hasher::Hasher() : context_(EVP_MD_CTX_new()) {
   EVP_DigestInit_ex(static_cast<EVP_MD_CTX*>(context_), EVP_sha256(), nullptr);
 }
 Hasher::~Hasher() { EVP_MD_CTX_free(static_cast<EVP_MD_CTX*>(context_)); }
+Hasher::Hasher(const Hasher& other) : context_(EVP_MD_CTX_new()) {
+  EVP_MD_CTX_copy_ex(static_cast<EVP_MD_CTX*>(context_), static_cast<const EVP_MD_CTX*>(other.context_));
+}
 Hasher::Hasher(Hasher&& other) noexcept : context_(std::exchange(other.context_, nullptr)) {}
 Hasher& Hasher::operator=(Hasher&& other) noexcept {
   std::swap(context_, other.context_);

@@ -61,7 +61,9 @@ class Hasher {
  public:
   Hasher();
   ~Hasher();
+  Hasher(const Hasher& other);  // goes on from the same bytes
   Hasher(Hasher&&) noexcept;
+  Hasher& operator=(const Hasher&) = delete;
   Hasher& operator=(Hasher&&) noexcept;
 
   void Update(ByteSpan bytes);

@@ -42,6 +42,12 @@ bool IsStorableTime(const tar::Entry& member) {
   return member.mtime_seconds >= 0 && member.mtime_seconds < kLast;
 }
 
+// The largest number means "as it is" to chown(2), and what is there has just been made by root.
+uint32_t OwnerOf(int64_t id) {
+  const auto owner = static_cast<uint32_t>(id);
+  return owner == UINT32_MAX ? 0 : owner;
+}
+
 // Extended attributes that a layer may carry and a file system keeps. trusted.* would let it speak to overlayfs
 // (containerd leaves it out too); user.* exists on files and directories only.
 bool IsCarriedXattr(std::string_view name, uint32_t mode) {
@@ -71,13 +77,21 @@ LayerTree::ChildRange LayerTree::ChildrenOf(Index directory) const {
   return {children_.lower_bound({directory, {}}), children_.lower_bound({directory + 1, {}})};
 }
 
+// Symlinks in paths can make a tree deeper than any one name says.
+Status LayerTree::CheckDepth(Index directory, std::string_view name) const {
+  if (inodes_[directory].path_length + 1 + name.size() <= kMaxPathLength) return OkStatus();
+  return absl::InvalidArgumentError("its place in the tree is deeper than the kernel allows");
+}
+
 Result<LayerTree::Index> LayerTree::MakeParent(Index directory, std::string_view name) {
+  SOCI_RETURN_IF_ERROR(CheckDepth(directory, name));
   if (implied_directories_left_ == 0) return absl::InvalidArgumentError("too many folders have no member of their own");
   --implied_directories_left_;
   const Index made = static_cast<Index>(inodes_.size());
   Inode inode;
   inode.mode = S_IFDIR | 0755;
   inode.parent = directory;
+  inode.path_length = static_cast<uint32_t>(inodes_[directory].path_length + 1 + name.size());
   inodes_.push_back(std::move(inode));
   children_.emplace(std::pair(directory, name), made);
   return made;
@@ -135,8 +149,8 @@ Result<LayerTree::Index> LayerTree::HardLinkTarget(std::string_view target) {
 
 void LayerTree::SetAttributes(Inode& inode, const tar::Entry& member) const {
   if (!S_ISLNK(inode.mode)) inode.mode = (inode.mode & S_IFMT) | (static_cast<uint32_t>(member.mode) & 07777);
-  inode.uid = static_cast<uint32_t>(member.uid);
-  inode.gid = static_cast<uint32_t>(member.gid);
+  inode.uid = OwnerOf(member.uid);
+  inode.gid = OwnerOf(member.gid);
   const bool storable = IsStorableTime(member);
   inode.mtime_seconds = storable ? member.mtime_seconds : 0;
   inode.mtime_nanoseconds = storable ? member.mtime_nanoseconds : 0;
@@ -169,6 +183,7 @@ Status LayerTree::AddWhiteout(const tar::Entry& member, Index directory, std::st
 }
 
 Result<LayerTree::Index> LayerTree::Create(const tar::Entry& member, Index parent, std::string_view name) {
+  SOCI_RETURN_IF_ERROR(CheckDepth(parent, name));
   Index made = static_cast<Index>(inodes_.size());
   if (member.type == tar::EntryType::kHardLink) {
     SOCI_ASSIGN_OR_RETURN(made, HardLinkTarget(member.link_name));
@@ -176,6 +191,7 @@ Result<LayerTree::Index> LayerTree::Create(const tar::Entry& member, Index paren
     Inode inode;
     inode.mode = TypeBits(member.type);
     inode.parent = parent;
+    inode.path_length = static_cast<uint32_t>(inodes_[parent].path_length + 1 + name.size());
     if (member.type == tar::EntryType::kSymlink) {
       if (member.link_name.empty() || member.link_name.size() > kMaxPathLength ||
           member.link_name.find('\0') != std::string::npos) {
@@ -230,8 +246,8 @@ void LayerTree::AddWhiteouts() {
     if (!children_.emplace(std::pair(whiteout.directory, whiteout.name), made).second) continue;
     Inode inode;
     inode.mode = S_IFCHR;
-    inode.uid = static_cast<uint32_t>(whiteout.member->uid);
-    inode.gid = static_cast<uint32_t>(whiteout.member->gid);
+    inode.uid = OwnerOf(whiteout.member->uid);
+    inode.gid = OwnerOf(whiteout.member->gid);
     inode.parent = whiteout.directory;
     inodes_.push_back(std::move(inode));
   }

@@ -31,6 +31,7 @@ class LayerTree {
     uint32_t mtime_nanoseconds = 0;
     int64_t mtime_seconds = 0;
     Index parent = 0;  // of a directory
+    uint32_t path_length = 0;
     bool opaque = false;
     UncompressedRange content;
     std::string_view link_target;
@@ -66,6 +67,7 @@ class LayerTree {
     const tar::Entry* member;
   };
 
+  Status CheckDepth(Index directory, std::string_view name) const;
   Result<Index> ParentOf(const std::vector<std::string_view>& path);
   Result<Index> MakeParent(Index directory, std::string_view name);
   Result<Index> HardLinkTarget(std::string_view target);

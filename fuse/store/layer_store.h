@@ -1,0 +1,118 @@
+// One layer on disk: its spans are cut into the files they belong to, and when all of them are in and the DiffID is
+// right, the layer is sealed into an ordinary directory.
+//
+// Life: Open -> spans written in any order -> complete() -> Seal() -> sealed(), a plain lowerdir at sealed_path(). What
+// is on the disk survives a kill or a power loss at any point, or is found out and fetched again. After CheckSpan found
+// the index lying the layer is condemned for good: every call gives that status. Any thread, except where said.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "fuse/store/backing_store.h"
+#include "fuse/store/fd_cache.h"
+#include "fuse/store/layer_folder.h"
+#include "fuse/store/presence_file.h"
+#include "fuse/store/residue_file.h"
+#include "fuse/store/span_checker.h"
+#include "indexer/base/mutex.h"
+#include "indexer/oci/digest.h"
+
+namespace soci {
+
+struct LayerStoreOptions {
+  // Called before every step that changes the disk; a test ends the process there.
+  std::function<void()> before_step = {};
+};
+
+struct SealRequest {
+  oci::DiffId diff_id;
+  // Gives what the layer's stream holds after the last span, which a zTOC does not tell. Asked only if zeros, as tar
+  // programs pad with, do not lead to the DiffID; may be empty.
+  std::function<Status(const std::function<Status(ByteSpan)>& sink)> read_tail = {};
+  std::stop_token stop = {};
+};
+
+class LayerStore final : public BackingStore {
+ public:
+  // `folder` is the layer's own (made if missing) and not open anywhere else; `files` outlives the store. What an
+  // earlier process, or another machine, left there is taken over as far as it fits the table.
+  static Result<std::unique_ptr<LayerStore>> Open(const std::string& folder, std::shared_ptr<const LayerTable> table,
+                                                  FdCache& files, LayerStoreOptions options = {});
+  ~LayerStore() override;
+
+  bool IsPresent(SpanId span) const override;
+  uint32_t present_count() const override { return present_count_; }
+  std::optional<SpanId> NextMissing(SpanId from) const override;
+  Status CheckSpan(SpanId span, ByteSpan decoded) override;
+  Status WriteSpan(SpanId span, ByteSpan decoded) override;
+  Result<size_t> ReadFile(InodeId file, uint64_t file_offset, MutableByteSpan out, bool may_block) override;
+
+  // Bytes of the tar from any present spans, read back from the disk. Blocks. kFailedPrecondition if a span is absent.
+  Status ReadTar(UncompressedRange range, MutableByteSpan out);
+
+  bool complete() const { return present_count_ == table_->span_count(); }
+  bool sealed() const { return sealed_; }
+  std::string sealed_path() const { return folder_.sealed(); }
+
+  // Why the layer may not be used any more, or ok.
+  Status condemned() const;
+
+  // Verifies the complete layer against its DiffID and turns it into a directory. Blocks for as long as reading back
+  // what was not hashed on the way takes; one caller at a time; reads go on meanwhile. kFailedPrecondition if spans are
+  // missing, among them those that turn out to be damaged (fetch them and call again); kDataLoss condemns the layer;
+  // any other error (disk full, an xattr that the file system cannot hold) leaves it as it was, to be tried again.
+  Status Seal(const SealRequest& request);
+
+  // Makes what was written durable and says so on the disk, so that the next Open needs no checks. Call it at an
+  // orderly end, when nothing is being written.
+  Status Close();
+
+ private:
+  enum class State : uint8_t { kAbsent, kUnchecked, kPresent };
+
+  LayerStore(const std::string& folder, std::shared_ptr<const LayerTable> table, FdCache& files,
+             LayerStoreOptions options);
+  Status Load();
+  Status LoadSealed();
+  Status LoadSpans();
+  void Step() const;
+  State StateOf(SpanId span) const { return states_[ToIndex(span)].load(std::memory_order_acquire); }
+  Status CheckFirstUse(SpanId span, bool may_block);
+  void MarkAbsent(SpanId span, State seen, const Status& why);
+  Status Condemn(Status why);
+  Status WritePieces(SpanId span, ByteSpan decoded, SpanRecord& record);
+  Status ReadBack(SpanId span, MutableByteSpan out);
+  Result<std::shared_ptr<const UniqueFd>> FileFor(InodeId file, uint64_t content_begin, bool may_block);
+  void AdvanceFrontier(SpanId span, ByteSpan decoded);
+  Status HashNext() SOCI_REQUIRES(frontier_mutex_);
+  Result<bool> HasDiffId(const SealRequest& request) SOCI_REQUIRES(frontier_mutex_);
+
+  const LayerFolder folder_;
+  const std::shared_ptr<const LayerTable> table_;
+  FdCache& files_;
+  const uint64_t owner_;  // in files_
+  const LayerStoreOptions options_;
+  SpanChecker checker_;
+  ResidueFile residue_;
+  std::unique_ptr<PresenceFile> presence_;  // none when sealed
+  std::vector<std::atomic<State>> states_;
+  std::atomic<uint32_t> present_count_{0};
+  std::atomic<bool> sealed_{false};
+  std::atomic<bool> is_condemned_{false};
+
+  // Before mutex_ in order; held while hashing and sealing.
+  Mutex frontier_mutex_;
+  oci::Hasher hasher_ SOCI_GUARDED_BY(frontier_mutex_);
+  SpanId frontier_ SOCI_GUARDED_BY(frontier_mutex_){0};  // all spans before it are in hasher_
+
+  mutable Mutex mutex_;  // a leaf
+  std::vector<SpanRecord> records_ SOCI_GUARDED_BY(mutex_);
+  Status condemned_ SOCI_GUARDED_BY(mutex_);
+};
+
+}  // namespace soci

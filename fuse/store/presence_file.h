@@ -1,0 +1,68 @@
+// The file `presence` of a layer folder: for each span whether it is there, the checksum of its decoded bytes and where
+// its residue lies.
+//
+// Each record has a checksum of its own, so a torn or damaged one counts as absent. The file says whether the last
+// process ended in order; if not, what it claims has to be checked on first use. Record() may be called from any thread
+// for different spans; the rest by one thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "indexer/base/mutex.h"
+#include "indexer/base/ranges.h"
+#include "indexer/base/result.h"
+#include "indexer/base/unique_fd.h"
+#include "indexer/table/layer_table.h"
+
+namespace soci {
+
+struct SpanRecord {
+  bool present = false;
+  uint32_t crc32c = 0;  // of the decoded bytes
+  uint64_t residue_offset = 0;
+  uint32_t residue_size = 0;  // packed
+};
+
+class PresenceFile {
+ public:
+  // Reads the file, or begins a new one if there is none or it is not of this table. `records` gets one record per
+  // span.
+  static Result<PresenceFile> Open(const std::string& path, const LayerTable& table, std::vector<SpanRecord>& records);
+  PresenceFile(PresenceFile&&) noexcept;
+
+  // What the file said when it was opened.
+  bool was_new() const { return was_new_; }
+  bool was_clean() const { return was_clean_; }
+  bool was_condemned() const { return was_condemned_; }
+
+  // Before the first call in a process, the file is marked as in use, durably.
+  Status Record(SpanId span, const SpanRecord& record);
+
+  Status Condemn();
+
+  // Says that everything recorded is on the disk: the caller has synced it.
+  Status MarkClean();
+
+ private:
+  enum Flag : uint32_t { kClean = 1, kCondemned = 2 };
+
+  PresenceFile(UniqueFd file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  Status Begin(const LayerTable& table);
+  Status WriteFlags(uint32_t flags, bool durable) SOCI_REQUIRES(mutex_);
+
+  UniqueFd file_;
+  std::string path_;
+  bool was_new_ = false;
+  bool was_clean_ = true;
+  bool was_condemned_ = false;
+  Mutex mutex_;  // a leaf
+  uint32_t flags_ SOCI_GUARDED_BY(mutex_) = kClean;
+};
+
+// Binds presence to a way of cutting the layer into spans.
+std::array<std::byte, 16> SpanLayoutFingerprint(const LayerTable& table);
+
+}  // namespace soci
