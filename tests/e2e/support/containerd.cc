@@ -78,9 +78,13 @@ void Containerd::Start() {
 void Containerd::Stop() { process_->Stop(); }
 
 CommandResult Containerd::Ctr(std::vector<std::string> arguments, std::chrono::seconds timeout) const {
-  std::vector<std::string> all = {Program("ctr"), "--address", address_, "--namespace", namespace_};
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  return RunCommand(all, timeout, Options());
+  return RunCommand(CtrLine(std::move(arguments)), timeout, Options());
+}
+
+std::vector<std::string> Containerd::CtrLine(std::vector<std::string> arguments) const {
+  std::vector<std::string> line = {Program("ctr"), "--address", address_, "--namespace", namespace_};
+  line.insert(line.end(), arguments.begin(), arguments.end());
+  return line;
 }
 
 CommandResult Containerd::Pull(const std::string& snapshotter, const std::string& reference) const {
@@ -91,24 +95,31 @@ CommandResult Containerd::Pull(const std::string& snapshotter, const std::string
   return Ctr(arguments, std::chrono::minutes(10));
 }
 
-CommandResult Containerd::RunWith(std::vector<std::string> flags, const std::string& snapshotter,
-                                  const std::string& reference, const std::string& id, std::vector<std::string> command,
-                                  std::chrono::seconds timeout) const {
-  std::vector<std::string> arguments = {"run", "--snapshotter", snapshotter, "--runc-root", folder_ + "/runc"};
-  arguments.insert(arguments.end(), flags.begin(), flags.end());
-  arguments.insert(arguments.end(), {"--fifo-dir", folder_ + "/fifo", reference, id});
+std::vector<std::string> Containerd::RunArguments(const std::string& flag, const std::string& snapshotter,
+                                                  const std::string& reference, const std::string& id,
+                                                  std::vector<std::string> command) const {
+  std::vector<std::string> arguments = {
+      "run",     flag, "--snapshotter", snapshotter, "--runc-root", folder_ + "/runc", "--fifo-dir", folder_ + "/fifo",
+      reference, id};
   arguments.insert(arguments.end(), command.begin(), command.end());
-  return Ctr(arguments, timeout);
+  return arguments;
 }
 
 CommandResult Containerd::Run(const std::string& snapshotter, const std::string& reference, const std::string& id,
                               std::vector<std::string> command, std::chrono::seconds timeout) const {
-  return RunWith({"--rm"}, snapshotter, reference, id, std::move(command), timeout);
+  return Ctr(RunArguments("--rm", snapshotter, reference, id, std::move(command)), timeout);
+}
+
+std::unique_ptr<Process> Containerd::StartRun(const std::string& snapshotter, const std::string& reference,
+                                              const std::string& id, std::vector<std::string> command,
+                                              const std::string& log) const {
+  return std::make_unique<Process>(CtrLine(RunArguments("--rm", snapshotter, reference, id, std::move(command))), log,
+                                   Options());
 }
 
 CommandResult Containerd::RunDetached(const std::string& snapshotter, const std::string& reference,
                                       const std::string& id, std::vector<std::string> command) const {
-  return RunWith({"--detach"}, snapshotter, reference, id, std::move(command), std::chrono::seconds(60));
+  return Ctr(RunArguments("--detach", snapshotter, reference, id, std::move(command)));
 }
 
 CommandResult Containerd::Exec(const std::string& id, std::vector<std::string> command,

@@ -34,6 +34,9 @@ class Containerd {
   // ctr run: in the foreground and removed afterwards, or detached.
   CommandResult Run(const std::string& snapshotter, const std::string& reference, const std::string& id,
                     std::vector<std::string> command, std::chrono::seconds timeout = std::chrono::seconds(60)) const;
+  // ctr run as a program in the background, its output going to `log`.
+  std::unique_ptr<Process> StartRun(const std::string& snapshotter, const std::string& reference, const std::string& id,
+                                    std::vector<std::string> command, const std::string& log) const;
   CommandResult RunDetached(const std::string& snapshotter, const std::string& reference, const std::string& id,
                             std::vector<std::string> command) const;
   CommandResult Exec(const std::string& id, std::vector<std::string> command,
@@ -47,8 +50,10 @@ class Containerd {
 
  private:
   void WriteConfig(const std::string& snapshotter_socket) const;
-  CommandResult RunWith(std::vector<std::string> flags, const std::string& snapshotter, const std::string& reference,
-                        const std::string& id, std::vector<std::string> command, std::chrono::seconds timeout) const;
+  std::vector<std::string> CtrLine(std::vector<std::string> arguments) const;
+  std::vector<std::string> RunArguments(const std::string& flag, const std::string& snapshotter,
+                                        const std::string& reference, const std::string& id,
+                                        std::vector<std::string> command) const;
   std::vector<std::string> Names(std::vector<std::string> arguments) const;
   std::string Program(const std::string& name) const;
   ProcessOptions Options() const;
