@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "indexer/base/mutex.h"
-#include "indexer/registry/referrers_tag.h"
 #include "indexer/oci/annotations.h"
 #include "indexer/oci/manifest.h"
+#include "indexer/registry/referrers_tag.h"
 #include "indexer/registry/registry_client.h"
 
 namespace soci {

@@ -30,6 +30,7 @@ std::string LibraryOf(const std::string& header) {
                                                                             {"zstd", "zstd"},
                                                                             {"curl/", "libcurl"},
                                                                             {"toml++/", "toml++"},
+                                                                            {"re2/", "re2"},
                                                                             {"grpc", "grpc"},
                                                                             {"google/protobuf/", "protobuf"},
                                                                             {"flatbuffers/", "flatbuffers"},
