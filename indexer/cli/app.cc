@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 
+#include "indexer/base/log.h"
 #include "indexer/cli/commands.h"
 
 namespace soci::cli {
@@ -106,6 +107,7 @@ int PrintUsageError(const CLI::ParseError& error) {
 }  // namespace
 
 int RunApp(int argc, const char* const* argv) {
+  log::SetLevel(log::Level::kError);  // what a verb has to say it says itself
   CLI::App app("Makes the index that lets an image start before it is downloaded. Needs no daemon and no root.",
                "soci-index");
   app.require_subcommand(1);

@@ -14,6 +14,8 @@ namespace {
 
 RegistryClientOptions ClientOptions(const ConnectionArguments& arguments) {
   RegistryClientOptions options;
+  // About 6 s: a person or a pipeline waits. Attempts that brought bytes of a layer do not count.
+  options.retry.attempts = 6;
   if (arguments.plain_http) options.hosts.plain_http = RegistryHostsOptions::PlainHttp::kAlways;
   if (!arguments.ca_files.empty()) {
     auto tls = std::make_shared<TlsOptions>();

@@ -16,8 +16,8 @@ namespace soci::cli {
 
 // For documents and small blobs: somebody waits.
 inline const FetchContext kDocumentContext{.fetch_class = FetchClass::kDemand, .budget = std::chrono::minutes(2)};
-// For whole layers, which may take hours; what stands still is noticed by the network's own limits.
-inline const FetchContext kLayerContext{.fetch_class = FetchClass::kFill, .budget = std::chrono::hours(24 * 7)};
+// For whole layers, which may take hours: the budget is for each stretch without a byte.
+inline const FetchContext kLayerContext{.fetch_class = FetchClass::kFill, .budget = std::chrono::minutes(2)};
 
 // Says "usage" for a target or platform that cannot be understood, before anything is opened.
 struct ParsedArguments {

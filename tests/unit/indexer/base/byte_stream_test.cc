@@ -46,6 +46,7 @@ class SlowToPause : public ByteSource {
  public:
   struct State : Transfer {
     void Pause() override {
+      pausing.count_down();
       resumed.wait();
       paused = true;
     }
@@ -54,6 +55,7 @@ class SlowToPause : public ByteSource {
       if (!counted.exchange(true)) resumed.count_down();
     }
     void Cancel() override {}
+    std::latch pausing{1};
     std::latch resumed{1};
     std::atomic<bool> counted{false};
     std::atomic<bool> paused{false};
@@ -80,6 +82,7 @@ TEST(SourceStream, AResumeThatOvertakesItsPauseIsNotLost) {
   SlowToPause source;
   auto stream = MakeSourceStream(source, {}, 64_KiB);
   std::string bytes(64_KiB, 0);
+  source.state->pausing.wait();
   auto count = stream->Read(std::as_writable_bytes(std::span(bytes)));
   ASSERT_TRUE(count.ok());
   EXPECT_EQ(*count, 64_KiB);
