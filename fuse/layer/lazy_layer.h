@@ -1,0 +1,36 @@
+// The LayerReader over a table, a store and a fetcher: what is on the disk is read from there, without blocking where
+// that is possible; what is not is fetched, and answered from the memory it was decoded into.
+//
+// Any thread. A read that finds a span gone between looking and reading (it was damaged, or evicted) begins again.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "fuse/layer/layer_reader.h"
+#include "fuse/layer/open_gate.h"
+#include "indexer/base/mutex.h"
+
+namespace soci {
+
+class BackingStore;
+class LayerFetcher;
+class ThreadPool;
+
+class LazyLayer final : public LayerReader {
+ public:
+  LazyLayer(std::shared_ptr<const LayerTable> table, BackingStore& store, LayerFetcher& fetcher, ThreadPool& io_pool);
+  ~LazyLayer() override;
+
+  const LayerTable& table() const override;
+  void Read(InodeId file, uint64_t offset, size_t size, ReadReply reply) override;
+
+ private:
+  struct Parts;    // what a read needs, kept alive by the reads that still wait
+  class FileRead;  // one read that was not answered at once
+
+  const std::shared_ptr<Parts> parts_;
+};
+
+}  // namespace soci

@@ -1,0 +1,20 @@
+// Makes the reader of one layer.
+#pragma once
+
+#include <memory>
+
+#include "fuse/layer/layer_reader.h"
+
+namespace soci {
+
+class BackingStore;
+class LayerFetcher;
+class ThreadPool;
+
+// All that is passed by reference outlives the reader, but for reads that still wait for the fetcher: once the reader
+// is gone they end with EIO and touch nothing. `io_pool` does the reads that have to wait for the disk. Do not drop the
+// reader from within one of its replies.
+std::unique_ptr<LayerReader> MakeLayerReader(std::shared_ptr<const LayerTable> table, BackingStore& store,
+                                             LayerFetcher& fetcher, ThreadPool& io_pool);
+
+}  // namespace soci
