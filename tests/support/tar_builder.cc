@@ -14,6 +14,7 @@ namespace {
 constexpr size_t kBlock = 512;
 constexpr size_t kNameBytes = 100;
 constexpr int64_t kMostOctal7 = 07777777;
+constexpr int64_t kMostOctal11 = 077777777777;
 
 struct Header {
   char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8], type, link[100], magic[6], version[2],
@@ -48,6 +49,16 @@ std::string PaxRecord(std::string_view key, std::string_view value) {
   return std::to_string(length) + " " + std::string(key) + "=" + std::string(value) + "\n";
 }
 
+// A time before 1970 with a fraction counts backwards: -1.25 is a quarter before the last second.
+std::string PaxTime(int64_t seconds, uint32_t nanoseconds) {
+  if (nanoseconds == 0) return std::to_string(seconds);
+  const bool backwards = seconds < 0;
+  const int64_t whole = backwards ? -(seconds + 1) : seconds;
+  std::array<char, 16> fraction;
+  std::snprintf(fraction.data(), fraction.size(), ".%09u", backwards ? 1'000'000'000 - nanoseconds : nanoseconds);
+  return (backwards ? "-" : "") + std::to_string(whole) + fraction.data();
+}
+
 std::string Block(const Header& header_without_checksum) {
   Header header = header_without_checksum;
   std::memset(header.checksum, ' ', sizeof header.checksum);
@@ -56,6 +67,17 @@ std::string Block(const Header& header_without_checksum) {
   std::snprintf(header.checksum, sizeof header.checksum, "%06o", sum);
   header.checksum[7] = ' ';
   return std::string(reinterpret_cast<const char*>(&header), kBlock);
+}
+
+// The member that GNU tar puts before one whose name ('L') or link target ('K') is long.
+std::string GnuLongName(char type, std::string_view name) {
+  Header header{};
+  PutText(header.name, "././@LongLink");
+  PutOctal(header.size, static_cast<int64_t>(name.size()) + 1);
+  header.type = type;
+  std::memcpy(header.magic, "ustar ", 6);
+  header.version[0] = ' ';
+  return Block(header) + Padded(std::string(name) + '\0');
 }
 
 }  // namespace
@@ -73,9 +95,13 @@ TarBuilder& TarBuilder::Add(const Member& member, const TarAttributes& attribute
   Header header{};
   std::string pax;
   PutText(header.name, member.path);
-  if (member.path.size() > kNameBytes) pax += PaxRecord("path", member.path);
+  if (member.path.size() > kNameBytes) {
+    gnu_ ? bytes_ += GnuLongName('L', member.path) : pax += PaxRecord("path", member.path);
+  }
   PutText(header.link, member.link);
-  if (member.link.size() > kNameBytes) pax += PaxRecord("linkpath", member.link);
+  if (member.link.size() > kNameBytes) {
+    gnu_ ? bytes_ += GnuLongName('K', member.link) : pax += PaxRecord("linkpath", member.link);
+  }
   const int64_t mode = attributes.mode >= 0 ? attributes.mode : member.type == '5' ? 0755 : 0644;
   PutOctal(header.mode, mode);
   PutOctal(header.uid, attributes.uid <= kMostOctal7 ? attributes.uid : 0);
@@ -83,16 +109,15 @@ TarBuilder& TarBuilder::Add(const Member& member, const TarAttributes& attribute
   if (attributes.uid > kMostOctal7) pax += PaxRecord("uid", std::to_string(attributes.uid));
   if (attributes.gid > kMostOctal7) pax += PaxRecord("gid", std::to_string(attributes.gid));
   PutOctal(header.size, static_cast<int64_t>(member.content.size()));
-  PutOctal(header.mtime, attributes.mtime);
-  if (attributes.mtime_nanoseconds != 0) {
-    std::array<char, 16> fraction;
-    std::snprintf(fraction.data(), fraction.size(), ".%09u", attributes.mtime_nanoseconds);
-    pax += PaxRecord("mtime", std::to_string(attributes.mtime) + fraction.data());
+  const bool plain_time = attributes.mtime >= 0 && attributes.mtime <= kMostOctal11;
+  PutOctal(header.mtime, plain_time ? attributes.mtime : 0);
+  if (!plain_time || attributes.mtime_nanoseconds != 0) {
+    pax += PaxRecord("mtime", PaxTime(attributes.mtime, attributes.mtime_nanoseconds));
   }
   for (const auto& [name, value] : attributes.xattrs) pax += PaxRecord("SCHILY.xattr." + name, value);
   header.type = member.type;
-  std::memcpy(header.magic, "ustar", 6);
-  std::memcpy(header.version, "00", 2);
+  std::memcpy(header.magic, gnu_ ? "ustar " : "ustar", 6);
+  std::memcpy(header.version, gnu_ ? " " : "00", 2);
   PutOctal(header.major, member.major);
   PutOctal(header.minor, member.minor);
 
@@ -110,7 +135,7 @@ TarBuilder& TarBuilder::Add(const Member& member, const TarAttributes& attribute
 }
 
 TarBuilder& TarBuilder::Directory(std::string_view path, const TarAttributes& attributes) {
-  const std::string name = std::string(path) + "/";
+  const std::string name = path.ends_with('/') ? std::string(path) : std::string(path) + "/";
   return Add({'5', name, {}, {}}, attributes);
 }
 TarBuilder& TarBuilder::File(std::string_view path, std::string_view content, const TarAttributes& attributes) {
@@ -143,7 +168,12 @@ TarBuilder& TarBuilder::Opaque(std::string_view directory) {
   return File(std::string(directory) + "/.wh..wh..opq", "");
 }
 
-std::string TarBuilder::Finish() const { return bytes_ + std::string(2 * kBlock, '\0'); }
+TarBuilder& TarBuilder::GnuLongNames() {
+  gnu_ = true;
+  return *this;
+}
+
+std::string TarBuilder::Finish(size_t padding) const { return bytes_ + std::string(2 * kBlock + padding, '\0'); }
 
 std::string Gzip(std::string_view bytes, int level) {
   z_stream stream{};

@@ -1,6 +1,6 @@
-// Writes a tar member by member: what a test describes, PAX records where ustar has no room (long names, xattrs,
-// fractions of a second). Members are written as told, in that order, without sense or sorting. A value; no thread
-// rules.
+// Writes a tar member by member: what a test describes, PAX records where ustar has no room (long names, xattrs, times
+// with fractions or before 1970; long names GNU's way if asked for). Members are written as told, in that order,
+// without sense or sorting. A value; no thread rules.
 #pragma once
 
 #include <cstdint>
@@ -33,14 +33,18 @@ class TarBuilder {
   // Hides everything of lower layers below the directory.
   TarBuilder& Opaque(std::string_view directory);
 
-  // The tar so far with its two closing blocks.
-  std::string Finish() const;
+  // From now on long names and link targets get members of their own before them, as GNU tar writes them.
+  TarBuilder& GnuLongNames();
+
+  // The tar so far with its two closing blocks, and more zeros after them.
+  std::string Finish(size_t padding = 0) const;
 
  private:
   struct Member;
   TarBuilder& Add(const Member& member, const TarAttributes& attributes);
 
   std::string bytes_;
+  bool gnu_ = false;
 };
 
 // One gzip member; `level` as zlib's.

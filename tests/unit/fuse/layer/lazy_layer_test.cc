@@ -15,18 +15,18 @@
 #include "fuse/store/layer_store.h"
 #include "indexer/base/thread_pool.h"
 #include "tests/fakes/fake_layer_fetcher.h"
-#include "tests/layers/tar_writer.h"
-#include "tests/layers/test_layer.h"
+#include "tests/layers/indexed_layer.h"
+#include "tests/support/tar_builder.h"
 #include "tests/support/temporary_directory.h"
 
 namespace soci {
 namespace {
 
 using test::FakeLayerFetcher;
-using test::MakeTestLayer;
-using test::Noise;
-using test::TarWriter;
-using test::TestLayer;
+using test::IndexedLayer;
+using test::MakeIndexedLayer;
+using test::NoiseBytes;
+using test::TarBuilder;
 
 // A store whose disk is always cold: no read without waiting ever works. Counts the reads that did wait.
 class ColdStore : public BackingStore {
@@ -51,7 +51,7 @@ class ColdStore : public BackingStore {
 
 class LazyLayerTest : public ::testing::Test {
  protected:
-  LazyLayerTest() : layer_(MakeTestLayer(Tar())), fetcher_(layer_.table, AsBytes(layer_.tar)) {
+  LazyLayerTest() : layer_(MakeIndexedLayer(Tar())), fetcher_(layer_.table, AsBytes(layer_.tar)) {
     store_ = *LayerStore::Open(root_ / "layer", layer_.table, files_);
     cold_ = std::make_unique<ColdStore>(*store_);
     reader_ = MakeLayerReader(layer_.table, *store_, fetcher_, pool_);
@@ -59,8 +59,8 @@ class LazyLayerTest : public ::testing::Test {
     content_ = layer_.table->Attributes(file_)->content;
   }
   static std::string Tar() {
-    return TarWriter()
-        .File("file", Noise(100'000, 1))
+    return TarBuilder()
+        .File("file", NoiseBytes(100'000, 1))
         .File("small", "0123456789")
         .File("empty", "")
         .Symlink("s", "x")
@@ -86,7 +86,7 @@ class LazyLayerTest : public ::testing::Test {
   }
 
   const test::TemporaryDirectory root_;
-  TestLayer layer_;
+  IndexedLayer layer_;
   FdCache files_;
   FakeLayerFetcher fetcher_;
   std::unique_ptr<LayerStore> store_;
@@ -105,14 +105,14 @@ TEST_F(LazyLayerTest, AbsentSpansAreFetchedAsDemandAndOnlyThoseOfTheRange) {
 }
 
 TEST_F(LazyLayerTest, AReadAcrossManySpansIsPutTogether) {
-  EXPECT_TRUE(*Read(file_, 0, 200'000) == Noise(100'000, 1));
+  EXPECT_TRUE(*Read(file_, 0, 200'000) == NoiseBytes(100'000, 1));
   EXPECT_GT(fetcher_.asked().size(), 10u);
   EXPECT_TRUE(*Read(file_, 77'777, 9'999) == Expected(77'777, 9'999));
 }
 
 TEST_F(LazyLayerTest, WhatIsOnTheDiskIsNotFetched) {
   WriteAll();
-  EXPECT_TRUE(*Read(file_, 0, 200'000) == Noise(100'000, 1));
+  EXPECT_TRUE(*Read(file_, 0, 200'000) == NoiseBytes(100'000, 1));
   UseColdDisk();
   EXPECT_TRUE(*Read(file_, 5, 50'000) == Expected(5, 50'000));
   EXPECT_TRUE(fetcher_.asked().empty());
@@ -120,7 +120,7 @@ TEST_F(LazyLayerTest, WhatIsOnTheDiskIsNotFetched) {
 
 TEST_F(LazyLayerTest, AReadOfWhichAPartIsOnTheDiskFetchesTheRest) {
   for (uint32_t i = 0; i < layer_.table->span_count(); i += 2) Write(SpanId{i});
-  EXPECT_TRUE(*Read(file_, 0, 100'000) == Noise(100'000, 1));
+  EXPECT_TRUE(*Read(file_, 0, 100'000) == NoiseBytes(100'000, 1));
   for (const auto& [span, fetch_class] : fetcher_.asked()) EXPECT_EQ(ToIndex(span) % 2, 1u);
 }
 
@@ -162,7 +162,7 @@ TEST_F(LazyLayerTest, AFailureIsEioAndTheNextReadTriesAgain) {
   EXPECT_THAT(std::string(Message(status)), ::testing::HasSubstr("connection reset"));
   EXPECT_EQ(*Read(file_, 0, 10), Expected(0, 10));
   fetcher_.Heal(span);
-  EXPECT_TRUE(*Read(file_, 0, 100'000) == Noise(100'000, 1));
+  EXPECT_TRUE(*Read(file_, 0, 100'000) == NoiseBytes(100'000, 1));
 }
 
 TEST_F(LazyLayerTest, ACondemnedLayerGivesEioForEverything) {

@@ -11,18 +11,18 @@
 namespace soci {
 namespace {
 
-using test::MakeTestLayer;
-using test::Noise;
+using test::IndexedLayer;
+using test::MakeIndexedLayer;
+using test::NoiseBytes;
 using test::SampleTar;
 using test::ShuffledSpans;
-using test::TarWriter;
-using test::TestLayer;
+using test::TarBuilder;
 using ::testing::HasSubstr;
 
 using LayerStoreTest = test::StoreTest;
 
 TEST_F(LayerStoreTest, SpansWrittenInAnyOrderReadAsTheFilesOfTheTar) {
-  const TestLayer layer = MakeTestLayer(SampleTar().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
   const auto store = Open(layer);
   ASSERT_TRUE(PutAll(*store, layer).ok());
   EXPECT_TRUE(store->complete());
@@ -31,7 +31,7 @@ TEST_F(LayerStoreTest, SpansWrittenInAnyOrderReadAsTheFilesOfTheTar) {
 }
 
 TEST_F(LayerStoreTest, AFileIsReadableAsFarAsItsSpansArePresent) {
-  const TestLayer layer = MakeTestLayer(TarWriter().File("f", Noise(30'000, 1)).Finish());
+  const IndexedLayer layer = MakeIndexedLayer(TarBuilder().File("f", NoiseBytes(30'000, 1)).Finish());
   const auto store = Open(layer);
   const InodeId file = *layer.table->Lookup(InodeId::kRoot, "f");
   const uint64_t begin = layer.table->Attributes(file)->content.begin;
@@ -48,7 +48,7 @@ TEST_F(LayerStoreTest, AFileIsReadableAsFarAsItsSpansArePresent) {
 }
 
 TEST_F(LayerStoreTest, ReadsEndAtTheEndOfTheFile) {
-  const TestLayer layer = MakeTestLayer(TarWriter().File("f", "0123456789").File("empty", "").Finish());
+  const IndexedLayer layer = MakeIndexedLayer(TarBuilder().File("f", "0123456789").File("empty", "").Finish());
   const auto store = Open(layer);
   ASSERT_TRUE(PutAll(*store, layer).ok());
   std::string bytes(100, '\0');
@@ -63,7 +63,7 @@ TEST_F(LayerStoreTest, ReadsEndAtTheEndOfTheFile) {
 }
 
 TEST_F(LayerStoreTest, ANonBlockingReadGivesTheBytesOrSaysThatItWouldBlock) {
-  const TestLayer layer = MakeTestLayer(SampleTar().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
   const auto store = Open(layer);
   ASSERT_TRUE(PutAll(*store, layer).ok());
   const InodeId file = *layer.table->Lookup(InodeId::kRoot, "last");
@@ -71,14 +71,14 @@ TEST_F(LayerStoreTest, ANonBlockingReadGivesTheBytesOrSaysThatItWouldBlock) {
   const auto out = std::as_writable_bytes(std::span(bytes));
   const auto count = store->ReadFile(file, 0, out, false);
   if (count.ok()) {
-    EXPECT_EQ(bytes, Noise(9'000, 4));
+    EXPECT_EQ(bytes, NoiseBytes(9'000, 4));
   } else {
     EXPECT_EQ(count.status().code(), absl::StatusCode::kUnavailable);
   }
 }
 
 TEST_F(LayerStoreTest, AnotherProcessFindsEverythingAgain) {
-  const TestLayer layer = MakeTestLayer(SampleTar().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
   const std::vector<SpanId> spans = ShuffledSpans(layer, 5);
   {
     const auto store = Open(layer);
@@ -93,7 +93,7 @@ TEST_F(LayerStoreTest, AnotherProcessFindsEverythingAgain) {
 }
 
 TEST_F(LayerStoreTest, ReadTarGivesTheLayerBackIncludingWhatIsNoFile) {
-  const TestLayer layer = MakeTestLayer(SampleTar().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
   const auto store = Open(layer);
   ASSERT_TRUE(PutAll(*store, layer).ok());
   std::string bytes(layer.table->uncompressed_size(), '\0');
@@ -102,7 +102,7 @@ TEST_F(LayerStoreTest, ReadTarGivesTheLayerBackIncludingWhatIsNoFile) {
 }
 
 TEST_F(LayerStoreTest, DamageAfterAnUncleanStopIsFoundOnFirstUse) {
-  const TestLayer layer = MakeTestLayer(SampleTar().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
   { ASSERT_TRUE(PutAll(*Open(layer), layer).ok()); }  // no Close
   const InodeId file = *layer.table->Lookup(InodeId::kRoot, "last");
   const UncompressedRange content = layer.table->Attributes(file)->content;
@@ -119,11 +119,11 @@ TEST_F(LayerStoreTest, DamageAfterAnUncleanStopIsFoundOnFirstUse) {
   const SpanId missing = *store->NextMissing(SpanId{0});
   EXPECT_EQ(missing, layer.table->SpanAt(content.end - 1));
   ASSERT_TRUE(Put(*store, layer, missing).ok());
-  EXPECT_EQ(ReadAll(*store, layer, file), Noise(9'000, 4));
+  EXPECT_EQ(ReadAll(*store, layer, file), NoiseBytes(9'000, 4));
 }
 
 TEST_F(LayerStoreTest, ABackingFileCutWhileWeRunIsFoundWhenItIsRead) {
-  const TestLayer layer = MakeTestLayer(SampleTar().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
   const auto store = Open(layer);
   ASSERT_TRUE(PutAll(*store, layer).ok());
   const InodeId file = *layer.table->Lookup(InodeId::kRoot, "last");
@@ -131,11 +131,11 @@ TEST_F(LayerStoreTest, ABackingFileCutWhileWeRunIsFoundWhenItIsRead) {
   std::filesystem::resize_file(folder.BackingFile(layer.table->Attributes(file)->content.begin), 10);
   EXPECT_THAT(ReadAll(*store, layer, file), HasSubstr("is not present"));
   while (const auto missing = store->NextMissing(SpanId{0})) ASSERT_TRUE(Put(*store, layer, *missing).ok());
-  EXPECT_EQ(ReadAll(*store, layer, file), Noise(9'000, 4));
+  EXPECT_EQ(ReadAll(*store, layer, file), NoiseBytes(9'000, 4));
 }
 
 TEST_F(LayerStoreTest, DamagedRecordsCountAsAbsent) {
-  const TestLayer layer = MakeTestLayer(SampleTar().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
   {
     const auto store = Open(layer);
     ASSERT_TRUE(PutAll(*store, layer).ok());
@@ -151,10 +151,10 @@ TEST_F(LayerStoreTest, DamagedRecordsCountAsAbsent) {
 
 TEST_F(LayerStoreTest, DataOfAnotherCutIntoSpansAreNotTakenOver) {
   const std::string tar = SampleTar().Finish();
-  const TestLayer layer = MakeTestLayer(tar);
+  const IndexedLayer layer = MakeIndexedLayer(tar);
   { ASSERT_TRUE(PutAll(*Open(layer), layer).ok()); }
-  Ztoc other = MakeTestLayer(tar, {.span_size = 8192}).ztoc;
-  TestLayer same = layer;
+  Ztoc other = MakeIndexedLayer(tar, {.span_size = 8192}).ztoc;
+  IndexedLayer same = layer;
   const auto bytes = CompileTable(other, layer.digest);
   same.table = *LayerTable::FromBytes(*bytes, layer.digest);
   const auto store = Open(same);
@@ -164,9 +164,9 @@ TEST_F(LayerStoreTest, DataOfAnotherCutIntoSpansAreNotTakenOver) {
 }
 
 TEST_F(LayerStoreTest, ADescriptorLimitOf256IsEnough) {
-  TarWriter tar;
-  for (int i = 0; i < 600; ++i) tar.File("f" + std::to_string(i), Noise(100, static_cast<uint32_t>(i)));
-  const TestLayer layer = MakeTestLayer(tar.Finish());
+  TarBuilder tar;
+  for (int i = 0; i < 600; ++i) tar.File("f" + std::to_string(i), NoiseBytes(100, static_cast<uint32_t>(i)));
+  const IndexedLayer layer = MakeIndexedLayer(tar.Finish());
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   const rlimit small{256, before.rlim_max};
@@ -180,7 +180,7 @@ TEST_F(LayerStoreTest, ADescriptorLimitOf256IsEnough) {
 }
 
 TEST_F(LayerStoreTest, AFullDiskIsAnErrorAndNothingIsLost) {
-  const TestLayer layer = MakeTestLayer(TarWriter().File("f", Noise(200'000, 1)).Finish());
+  const IndexedLayer layer = MakeIndexedLayer(TarBuilder().File("f", NoiseBytes(200'000, 1)).Finish());
   const auto store = Open(layer);
   ASSERT_TRUE(Put(*store, layer, SpanId{0}).ok());
   // No file may grow beyond this: the same error path as a full disk, for one process.
@@ -201,7 +201,7 @@ TEST_F(LayerStoreTest, AFullDiskIsAnErrorAndNothingIsLost) {
 }
 
 TEST_F(LayerStoreTest, ALayerWithoutBytesIsCompleteAtOnce) {
-  const TestLayer layer = MakeTestLayer("");
+  const IndexedLayer layer = MakeIndexedLayer("");
   const auto store = Open(layer);
   EXPECT_TRUE(store->complete());
   ASSERT_TRUE(store->Seal({.diff_id = layer.diff_id}).ok());

@@ -9,11 +9,11 @@
 namespace soci {
 namespace {
 
-using test::MakeTestLayer;
-using test::Noise;
+using test::IndexedLayer;
+using test::MakeIndexedLayer;
+using test::NoiseBytes;
 using test::SampleTar;
-using test::TarWriter;
-using test::TestLayer;
+using test::TarBuilder;
 using ::testing::HasSubstr;
 
 using SealTest = test::StoreTest;
@@ -21,7 +21,7 @@ using SealTest = test::StoreTest;
 TEST_F(SealTest, TheSealedFolderIsTheLayerAndNothingElseIsLeft) {
   for (const Compression compression : {Compression::kGzip, Compression::kUncompressed}) {
     (void)RemoveTree(folder_);
-    const TestLayer layer = MakeTestLayer(SampleTar().Finish(), {.compression = compression});
+    const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish(), {.compression = compression});
     const auto store = Open(layer);
     ASSERT_TRUE(PutAll(*store, layer).ok());
     const Status status = store->Seal({.diff_id = layer.diff_id});
@@ -34,7 +34,7 @@ TEST_F(SealTest, TheSealedFolderIsTheLayerAndNothingElseIsLeft) {
 }
 
 TEST_F(SealTest, FilesAreReadableInAnotherProcessAfterwards) {
-  const TestLayer layer = MakeTestLayer(SampleTar().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
   {
     const auto store = Open(layer);
     ASSERT_TRUE(PutAll(*store, layer).ok());
@@ -48,8 +48,8 @@ TEST_F(SealTest, FilesAreReadableInAnotherProcessAfterwards) {
 
 TEST_F(SealTest, DevicesOwnersAndXattrsAreMade) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
-  const TestLayer layer = MakeTestLayer(
-      TarWriter()
+  const IndexedLayer layer = MakeIndexedLayer(
+      TarBuilder()
           .File("setuid", "x", {.mode = 04755, .uid = 7, .gid = 8})
           .File("capable", "x",
                 {.mode = 0755,
@@ -76,7 +76,7 @@ TEST_F(SealTest, DevicesOwnersAndXattrsAreMade) {
 TEST_F(SealTest, PaddingAfterTheArchiveCountsForTheDiffId) {
   for (const size_t padding : {size_t{512}, size_t{7'680}, size_t{300'000}, size_t{1'000'003}}) {
     (void)RemoveTree(folder_);
-    const TestLayer layer = MakeTestLayer(SampleTar().Finish(padding), {.span_size = 1 << 20, .block_size = 0});
+    const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish(padding), {.span_size = 1 << 20, .block_size = 0});
     ASSERT_LT(layer.table->uncompressed_size(), layer.tar.size());
     const auto store = Open(layer);
     ASSERT_TRUE(PutAll(*store, layer).ok());
@@ -95,8 +95,8 @@ TEST_F(SealTest, PaddingAfterTheArchiveCountsForTheDiffId) {
 }
 
 TEST_F(SealTest, OtherBytesAfterTheArchiveAreAskedFor) {
-  const TestLayer layer =
-      MakeTestLayer(SampleTar().Finish() + Noise(3'000, 9), {.span_size = 1 << 20, .block_size = 0});
+  const IndexedLayer layer =
+      MakeIndexedLayer(SampleTar().Finish() + NoiseBytes(3'000, 9), {.span_size = 1 << 20, .block_size = 0});
   const auto store = Open(layer);
   ASSERT_TRUE(PutAll(*store, layer).ok());
   EXPECT_EQ(store->Seal({.diff_id = layer.diff_id}).code(), absl::StatusCode::kUnavailable);
@@ -111,7 +111,7 @@ TEST_F(SealTest, OtherBytesAfterTheArchiveAreAskedFor) {
 }
 
 TEST_F(SealTest, AWrongDiffIdCondemnsTheLayer) {
-  const TestLayer layer = MakeTestLayer(SampleTar().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
   const auto store = Open(layer);
   ASSERT_TRUE(PutAll(*store, layer).ok());
   const SealRequest request{.diff_id = oci::DiffId(oci::Digest::Of("other")),
@@ -124,14 +124,14 @@ TEST_F(SealTest, AWrongDiffIdCondemnsTheLayer) {
 }
 
 TEST_F(SealTest, AnIncompleteLayerIsNotSealed) {
-  const TestLayer layer = MakeTestLayer(SampleTar().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
   const auto store = Open(layer);
   ASSERT_TRUE(Put(*store, layer, SpanId{1}).ok());
   EXPECT_EQ(store->Seal({.diff_id = layer.diff_id}).code(), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST_F(SealTest, SpansThatTurnOutDamagedAreFetchedAgainBeforeSealing) {
-  const TestLayer layer = MakeTestLayer(SampleTar().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
   { ASSERT_TRUE(PutAll(*Open(layer), layer).ok()); }
   const LayerFolder folder(folder_, layer.table);
   const InodeId big = *layer.table->Lookup(InodeId::kRoot, "hard");
@@ -150,7 +150,7 @@ TEST_F(SealTest, SpansThatTurnOutDamagedAreFetchedAgainBeforeSealing) {
 }
 
 TEST_F(SealTest, AStopIsObeyedAndTheNextCallGoesOn) {
-  const TestLayer layer = MakeTestLayer(SampleTar().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
   std::stop_source stop;
   int steps = 0;
   const auto store = Open(layer, {.before_step = [&] {
@@ -168,12 +168,13 @@ TEST_F(SealTest, AStopIsObeyedAndTheNextCallGoesOn) {
 
 // The process is killed before its n-th step, for every n, in a child of its own; the parent then finishes the work.
 TEST_F(SealTest, AKillAtAnyStepOfWritingOrSealingLosesNothing) {
-  TarWriter tar;
+  TarBuilder tar;
   const uint32_t uid = ::geteuid(), gid = ::getegid();
-  tar.Directory("d", {.mode = 0555, .uid = uid, .gid = gid}).File("d/a", Noise(9'000, 1), {.uid = uid, .gid = gid});
+  tar.Directory("d", {.mode = 0555, .uid = uid, .gid = gid})
+      .File("d/a", NoiseBytes(9'000, 1), {.uid = uid, .gid = gid});
   tar.File("b", "small", {.uid = uid, .gid = gid}).HardLink("c", "d/a", {.uid = uid, .gid = gid});
   tar.Symlink("s", "b", {.uid = uid, .gid = gid}).File("e", "", {.uid = uid, .gid = gid});
-  const TestLayer layer = MakeTestLayer(tar.Finish());
+  const IndexedLayer layer = MakeIndexedLayer(tar.Finish());
   bool killed = true;
   int step = 0;
   while (killed) {
@@ -206,7 +207,7 @@ TEST_F(SealTest, AKillAtAnyStepOfWritingOrSealingLosesNothing) {
 }
 
 TEST_F(SealTest, ReadersNoticeNothingOfTheSealing) {
-  const TestLayer layer = MakeTestLayer(SampleTar().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
   const auto store = Open(layer);
   ASSERT_TRUE(PutAll(*store, layer).ok());
   std::atomic<bool> over{false};

@@ -7,18 +7,18 @@
 namespace soci {
 namespace {
 
-using test::MakeTestLayer;
-using test::Noise;
+using test::IndexedLayer;
+using test::MakeIndexedLayer;
+using test::NoiseBytes;
 using test::SampleTar;
 using test::ShuffledSpans;
-using test::TarWriter;
-using test::TestLayer;
+using test::TarBuilder;
 using ::testing::HasSubstr;
 
 class SpanCheckTest : public test::StoreTest {
  protected:
   // A layer whose index was changed by `lie`.
-  static TestLayer Lying(TestLayer layer, const std::function<void(Ztoc&)>& lie) {
+  static IndexedLayer Lying(IndexedLayer layer, const std::function<void(Ztoc&)>& lie) {
     lie(layer.ztoc);
     const auto bytes = CompileTable(layer.ztoc, layer.digest);
     if (!bytes.ok()) throw std::runtime_error(std::string(Message(bytes.status())));
@@ -27,14 +27,14 @@ class SpanCheckTest : public test::StoreTest {
   }
 
   // The first complaint when all spans are put in that order.
-  Status FirstComplaint(const TestLayer& layer, uint32_t seed) {
+  Status FirstComplaint(const IndexedLayer& layer, uint32_t seed) {
     (void)RemoveTree(folder_);
     return PutAll(*Open(layer), layer, seed);
   }
 };
 
 TEST_F(SpanCheckTest, TrueIndexesPassInAnyOrder) {
-  const TestLayer layer = MakeTestLayer(SampleTar().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
   for (uint32_t seed = 0; seed < 20; ++seed) {
     const Status status = FirstComplaint(layer, seed);
     EXPECT_TRUE(status.ok()) << status;
@@ -42,7 +42,7 @@ TEST_F(SpanCheckTest, TrueIndexesPassInAnyOrder) {
 }
 
 TEST_F(SpanCheckTest, EveryFalseAttributeIsFoundOutInAnyOrder) {
-  const TestLayer layer = MakeTestLayer(SampleTar().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
   const std::vector<std::function<void(tar::Entry&)>> lies = {
       [](tar::Entry& e) { e.mode ^= 04000; },      [](tar::Entry& e) { e.uid += 1; },
       [](tar::Entry& e) { e.mtime_seconds += 1; }, [](tar::Entry& e) { e.name.back() ^= 1; },
@@ -50,7 +50,7 @@ TEST_F(SpanCheckTest, EveryFalseAttributeIsFoundOutInAnyOrder) {
   };
   for (size_t lie = 0; lie < lies.size(); ++lie) {
     for (const size_t member : {size_t{0}, size_t{2}, size_t{20}, layer.ztoc.entries.size() - 1}) {
-      const TestLayer lying = Lying(layer, [&](Ztoc& ztoc) { lies[lie](ztoc.entries[member]); });
+      const IndexedLayer lying = Lying(layer, [&](Ztoc& ztoc) { lies[lie](ztoc.entries[member]); });
       for (uint32_t seed = 0; seed < 3; ++seed) {
         const Status status = FirstComplaint(lying, seed);
         EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << lie << " " << member << " " << seed;
@@ -60,30 +60,30 @@ TEST_F(SpanCheckTest, EveryFalseAttributeIsFoundOutInAnyOrder) {
 }
 
 TEST_F(SpanCheckTest, AHeaderThatStraddlesSpansIsComparedWhenTheLastOfThemComes) {
-  TarWriter tar;
+  TarBuilder tar;
   for (int i = 0; i < 60; ++i) tar.File(std::string(120, 'n') + std::to_string(i), "x");
-  const TestLayer layer = MakeTestLayer(tar.Finish(), {.span_size = 700, .block_size = 300});
+  const IndexedLayer layer = MakeIndexedLayer(tar.Finish(), {.span_size = 700, .block_size = 300});
   size_t straddling = 0;
   for (size_t i = 0; i < layer.ztoc.entries.size(); ++i) {
     const UncompressedRange header = layer.ztoc.entries[i].header;
     if (layer.table->SpanAt(header.begin) == layer.table->SpanAt(header.end - 1)) continue;
     ++straddling;
-    const TestLayer lying = Lying(layer, [&](Ztoc& ztoc) { ztoc.entries[i].mode = 0777; });
+    const IndexedLayer lying = Lying(layer, [&](Ztoc& ztoc) { ztoc.entries[i].mode = 0777; });
     EXPECT_TRUE(absl::IsDataLoss(FirstComplaint(lying, static_cast<uint32_t>(i)))) << i;
   }
   EXPECT_GT(straddling, 10u);
 }
 
 TEST_F(SpanCheckTest, APartOfAHeaderThatAnEarlierProcessWroteIsReadBack) {
-  TarWriter tar;
+  TarBuilder tar;
   for (int i = 0; i < 60; ++i) tar.File(std::string(120, 'n') + std::to_string(i), "x");
-  const TestLayer layer = MakeTestLayer(tar.Finish(), {.span_size = 700, .block_size = 300});
+  const IndexedLayer layer = MakeIndexedLayer(tar.Finish(), {.span_size = 700, .block_size = 300});
   for (size_t i = 0; i < layer.ztoc.entries.size(); ++i) {
     const UncompressedRange header = layer.ztoc.entries[i].header;
     const SpanId first = layer.table->SpanAt(header.begin);
     const SpanId last = layer.table->SpanAt(header.end - 1);
     if (Next(first) != last) continue;
-    const TestLayer lying = Lying(layer, [&](Ztoc& ztoc) { ztoc.entries[i].mode = 0777; });
+    const IndexedLayer lying = Lying(layer, [&](Ztoc& ztoc) { ztoc.entries[i].mode = 0777; });
     (void)RemoveTree(folder_);
     {
       const auto store = Open(lying);
@@ -97,9 +97,9 @@ TEST_F(SpanCheckTest, APartOfAHeaderThatAnEarlierProcessWroteIsReadBack) {
 }
 
 TEST_F(SpanCheckTest, AFalseWindowIsFoundOutByTheSpanBeforeIt) {
-  const TestLayer layer = MakeTestLayer(SampleTar().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
   for (const size_t place : {size_t{0}, kWindowSize / 2, kWindowSize - 1}) {
-    const TestLayer lying = Lying(layer, [&](Ztoc& ztoc) { ztoc.windows[12][place] ^= std::byte{1}; });
+    const IndexedLayer lying = Lying(layer, [&](Ztoc& ztoc) { ztoc.windows[12][place] ^= std::byte{1}; });
     const auto store = Open(lying);
     EXPECT_TRUE(store->CheckSpan(SpanId{10}, lying.Decoded(SpanId{10})).ok());
     const Status status = store->CheckSpan(SpanId{11}, lying.Decoded(SpanId{11}));
@@ -110,10 +110,10 @@ TEST_F(SpanCheckTest, AFalseWindowIsFoundOutByTheSpanBeforeIt) {
 }
 
 TEST_F(SpanCheckTest, MembersLeftOutAreFoundOut) {
-  const TestLayer layer = MakeTestLayer(SampleTar().Finish());
-  const TestLayer last_hidden = Lying(layer, [](Ztoc& ztoc) { ztoc.entries.pop_back(); });
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
+  const IndexedLayer last_hidden = Lying(layer, [](Ztoc& ztoc) { ztoc.entries.pop_back(); });
   EXPECT_THAT(std::string(Message(FirstComplaint(last_hidden, 1))), HasSubstr("the layer goes on at"));
-  const TestLayer inner_hidden = Lying(layer, [](Ztoc& ztoc) {
+  const IndexedLayer inner_hidden = Lying(layer, [](Ztoc& ztoc) {
     ztoc.entries[5].header.begin = ztoc.entries[4].header.begin;
     ztoc.entries.erase(ztoc.entries.begin() + 4);
   });
@@ -121,8 +121,8 @@ TEST_F(SpanCheckTest, MembersLeftOutAreFoundOut) {
 }
 
 TEST_F(SpanCheckTest, ACondemnedLayerStaysSoAndGivesNothingAway) {
-  const TestLayer layer =
-      Lying(MakeTestLayer(SampleTar().Finish()), [](Ztoc& ztoc) { ztoc.entries.back().mode = 04777; });
+  const IndexedLayer layer =
+      Lying(MakeIndexedLayer(SampleTar().Finish()), [](Ztoc& ztoc) { ztoc.entries.back().mode = 04777; });
   {
     const auto store = Open(layer);
     ASSERT_TRUE(Put(*store, layer, SpanId{0}).ok());
@@ -141,7 +141,7 @@ TEST_F(SpanCheckTest, ACondemnedLayerStaysSoAndGivesNothingAway) {
 }
 
 TEST_F(SpanCheckTest, SpansOfTheWrongLengthAreRefused) {
-  const TestLayer layer = MakeTestLayer(SampleTar().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
   const auto store = Open(layer);
   EXPECT_FALSE(store->CheckSpan(SpanId{0}, layer.Decoded(SpanId{0}).first(10)).ok());
   EXPECT_FALSE(store->CheckSpan(SpanId{9999}, {}).ok());

@@ -5,21 +5,21 @@
 #include <functional>
 
 #include "indexer/table/table_compiler.h"
-#include "tests/layers/tar_writer.h"
-#include "tests/layers/test_layer.h"
+#include "tests/layers/indexed_layer.h"
+#include "tests/support/tar_builder.h"
 
 namespace soci {
 namespace {
 
-using test::MakeTestLayer;
-using test::Noise;
-using test::TarWriter;
-using test::TestLayer;
+using test::IndexedLayer;
+using test::MakeIndexedLayer;
+using test::NoiseBytes;
+using test::TarBuilder;
 using ::testing::HasSubstr;
 
-const TestLayer& Sound() {
-  static const TestLayer layer =
-      MakeTestLayer(TarWriter().File("a", Noise(20'000, 1)).File("b", Noise(20'000, 2)).Finish());
+const IndexedLayer& Sound() {
+  static const IndexedLayer layer =
+      MakeIndexedLayer(TarBuilder().File("a", NoiseBytes(20'000, 1)).File("b", NoiseBytes(20'000, 2)).Finish());
   return layer;
 }
 

@@ -9,27 +9,27 @@
 
 #include "indexer/base/file_io.h"
 #include "indexer/table/table_compiler.h"
-#include "tests/layers/tar_writer.h"
-#include "tests/layers/test_layer.h"
+#include "tests/layers/indexed_layer.h"
+#include "tests/support/tar_builder.h"
 #include "tests/support/temporary_directory.h"
 
 namespace soci {
 namespace {
 
-using test::MakeTestLayer;
-using test::Noise;
-using test::TarWriter;
-using test::TestLayer;
+using test::IndexedLayer;
+using test::MakeIndexedLayer;
+using test::NoiseBytes;
+using test::TarBuilder;
 
-TarWriter Sample() {
-  TarWriter tar;
-  tar.Directory("b").File("b/big", Noise(50'000, 1)).File("b/a", "tiny").Symlink("a", "b/big").File("empty", "");
-  tar.HardLink("c", "b/big").File("last", Noise(9'000, 2), {.mode = 04755, .mtime_nanoseconds = 7});
+TarBuilder Sample() {
+  TarBuilder tar;
+  tar.Directory("b").File("b/big", NoiseBytes(50'000, 1)).File("b/a", "tiny").Symlink("a", "b/big").File("empty", "");
+  tar.HardLink("c", "b/big").File("last", NoiseBytes(9'000, 2), {.mode = 04755, .mtime_nanoseconds = 7});
   return tar;
 }
 
 TEST(LayerTable, InodesAreNumberedBreadthFirstOverSortedNames) {
-  const TestLayer layer = MakeTestLayer(Sample().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(Sample().Finish());
   const LayerTable& table = *layer.table;
   const auto number = [&](InodeId folder, std::string_view name) { return ToNumber(*table.Lookup(folder, name)); };
   EXPECT_EQ(number(InodeId::kRoot, "a"), 2u);
@@ -44,7 +44,7 @@ TEST(LayerTable, InodesAreNumberedBreadthFirstOverSortedNames) {
 }
 
 TEST(LayerTable, UnknownThingsAreAbsentAndNothingMore) {
-  const TestLayer layer = MakeTestLayer(Sample().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(Sample().Finish());
   const LayerTable& table = *layer.table;
   EXPECT_FALSE(table.Attributes(InodeId{0}));
   EXPECT_FALSE(table.Attributes(InodeId{8}));
@@ -58,7 +58,7 @@ TEST(LayerTable, UnknownThingsAreAbsentAndNothingMore) {
 
 TEST(LayerTable, SpansCoverTheArchiveAndContentsLieWhereTheTarHasThem) {
   for (const Compression compression : {Compression::kGzip, Compression::kUncompressed}) {
-    const TestLayer layer = MakeTestLayer(Sample().Finish(), {.compression = compression});
+    const IndexedLayer layer = MakeIndexedLayer(Sample().Finish(), {.compression = compression});
     const LayerTable& table = *layer.table;
     ASSERT_GT(table.span_count(), 4u);
     uint64_t end = 0;
@@ -73,7 +73,7 @@ TEST(LayerTable, SpansCoverTheArchiveAndContentsLieWhereTheTarHasThem) {
     EXPECT_EQ(end, table.uncompressed_size());
     EXPECT_EQ(table.SpanAt(UINT64_MAX), SpanId{table.span_count() - 1});
     const InodeAttributes big = *table.Attributes(*table.Lookup(InodeId::kRoot, "c"));
-    EXPECT_EQ(layer.tar.substr(big.content.begin, big.size), Noise(50'000, 1));
+    EXPECT_EQ(layer.tar.substr(big.content.begin, big.size), NoiseBytes(50'000, 1));
     EXPECT_EQ(table.FirstContentEndingAfter(big.content.end - 1), 0u);
     EXPECT_EQ(table.FirstContentEndingAfter(big.content.end), 1u);
     EXPECT_EQ(table.FirstContentEndingAfter(end), table.content_count());
@@ -81,7 +81,7 @@ TEST(LayerTable, SpansCoverTheArchiveAndContentsLieWhereTheTarHasThem) {
 }
 
 TEST(LayerTable, WindowsAreTheBytesBeforeTheirSpans) {
-  const TestLayer layer = MakeTestLayer(Sample().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(Sample().Finish());
   Window window;
   ASSERT_TRUE(layer.table->LoadWindow(SpanId{3}, window).ok());
   const uint64_t begin = layer.table->Extent(SpanId{3}).uncompressed.begin;
@@ -91,7 +91,7 @@ TEST(LayerTable, WindowsAreTheBytesBeforeTheirSpans) {
 }
 
 TEST(LayerTable, FingerprintsInTheTableAreThoseOfTheTarsHeaders) {
-  const TestLayer layer = MakeTestLayer(Sample().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(Sample().Finish());
   ASSERT_EQ(layer.table->header_count(), layer.ztoc.entries.size());
   for (uint64_t i = 0; i < layer.table->header_count(); ++i) {
     const MemberHeader header = layer.table->Header(i);
@@ -102,7 +102,7 @@ TEST(LayerTable, FingerprintsInTheTableAreThoseOfTheTarsHeaders) {
 
 TEST(LayerTable, AFileOpensAsTheBytesDo) {
   const test::TemporaryDirectory folder;
-  const TestLayer layer = MakeTestLayer(Sample().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(Sample().Finish());
   ASSERT_TRUE(WriteFileAtomic(folder / "table", layer.table_bytes).ok());
   const auto opened = LayerTable::Open(folder / "table", layer.digest);
   ASSERT_TRUE(opened.ok()) << opened.status();
@@ -111,13 +111,13 @@ TEST(LayerTable, AFileOpensAsTheBytesDo) {
 }
 
 TEST(LayerTable, TheTableOfAnotherLayerIsRefused) {
-  const TestLayer layer = MakeTestLayer(Sample().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(Sample().Finish());
   const oci::LayerDigest other(oci::Digest::Of("another"));
   EXPECT_EQ(LayerTable::FromBytes(layer.table_bytes, other).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST(LayerTable, AnyFlippedByteIsFoundWhenOpeningOrLoadingTheWindow) {
-  const TestLayer layer = MakeTestLayer(Sample().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(Sample().Finish());
   std::mt19937 random(1);
   for (int round = 0; round < 3000; ++round) {
     std::string bytes = layer.table_bytes;
@@ -132,7 +132,7 @@ TEST(LayerTable, AnyFlippedByteIsFoundWhenOpeningOrLoadingTheWindow) {
 }
 
 TEST(LayerTable, AnyShorterFileIsRefused) {
-  const TestLayer layer = MakeTestLayer(Sample().Finish());
+  const IndexedLayer layer = MakeIndexedLayer(Sample().Finish());
   for (size_t size = 0; size < layer.table_bytes.size(); size += 97) {
     EXPECT_FALSE(LayerTable::FromBytes(layer.table_bytes.substr(0, size), layer.digest).ok()) << size;
   }
@@ -140,12 +140,12 @@ TEST(LayerTable, AnyShorterFileIsRefused) {
 
 TEST(LayerTable, ALayerWithoutAnythingInItIsATable) {
   for (const Compression compression : {Compression::kGzip, Compression::kUncompressed}) {
-    const TestLayer layer = MakeTestLayer(TarWriter().Finish(), {.compression = compression});
+    const IndexedLayer layer = MakeIndexedLayer(TarBuilder().Finish(), {.compression = compression});
     EXPECT_EQ(layer.table->inode_count(), 1u);
     EXPECT_EQ(layer.table->span_count(), 1u);
     EXPECT_FALSE(layer.table->has_xattrs());
   }
-  const TestLayer nothing = MakeTestLayer("");
+  const IndexedLayer nothing = MakeIndexedLayer("");
   EXPECT_EQ(nothing.table->span_count(), 0u);
 }
 

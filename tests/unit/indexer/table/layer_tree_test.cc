@@ -4,15 +4,15 @@
 #include <sys/stat.h>
 
 #include "indexer/table/layer_table.h"
-#include "tests/layers/tar_writer.h"
-#include "tests/layers/test_layer.h"
+#include "tests/layers/indexed_layer.h"
+#include "tests/support/tar_builder.h"
 
 namespace soci {
 namespace {
 
-using test::MakeTestLayer;
-using test::TarWriter;
-using test::TestLayer;
+using test::IndexedLayer;
+using test::MakeIndexedLayer;
+using test::TarBuilder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -28,8 +28,8 @@ void List(const LayerTable& table, InodeId folder, const std::string& prefix, st
   }
 }
 
-std::vector<std::string> TreeOf(const TarWriter& tar) {
-  const TestLayer layer = MakeTestLayer(tar.Finish());
+std::vector<std::string> TreeOf(const TarBuilder& tar) {
+  const IndexedLayer layer = MakeIndexedLayer(tar.Finish());
   std::vector<std::string> out;
   List(*layer.table, InodeId::kRoot, "", out);
   return out;
@@ -45,9 +45,9 @@ InodeAttributes At(const LayerTable& table, std::initializer_list<std::string_vi
   return *table.Attributes(at);
 }
 
-std::string WhyRefused(const TarWriter& tar) {
+std::string WhyRefused(const TarBuilder& tar) {
   try {
-    MakeTestLayer(tar.Finish());
+    MakeIndexedLayer(tar.Finish());
   } catch (const std::runtime_error& error) {
     return error.what();
   }
@@ -55,7 +55,7 @@ std::string WhyRefused(const TarWriter& tar) {
 }
 
 TEST(LayerTree, NamesAreCleanedAndMissingFoldersMade) {
-  EXPECT_THAT(TreeOf(TarWriter()
+  EXPECT_THAT(TreeOf(TarBuilder()
                          .Directory("./")
                          .Directory("/")
                          .Directory(".")
@@ -68,7 +68,7 @@ TEST(LayerTree, NamesAreCleanedAndMissingFoldersMade) {
 }
 
 TEST(LayerTree, FoldersThatNoMemberMakesAreRootOwnedAndOfTime0) {
-  const TestLayer layer = MakeTestLayer(TarWriter().File("a/b", "x", {.uid = 7}).Finish());
+  const IndexedLayer layer = MakeIndexedLayer(TarBuilder().File("a/b", "x", {.uid = 7}).Finish());
   const InodeAttributes folder = At(*layer.table, {"a"});
   EXPECT_EQ(folder.mode, S_IFDIR | 0755u);
   EXPECT_EQ(folder.uid, 0u);
@@ -76,18 +76,20 @@ TEST(LayerTree, FoldersThatNoMemberMakesAreRootOwnedAndOfTime0) {
 }
 
 TEST(LayerTree, AttributesOfTheRootAreNotTaken) {
-  const TestLayer layer = MakeTestLayer(TarWriter().Directory("./", {.mode = 0700, .uid = 5, .gid = 6}).Finish());
+  const IndexedLayer layer =
+      MakeIndexedLayer(TarBuilder().Directory("./", {.mode = 0700, .uid = 5, .gid = 6}).Finish());
   const InodeAttributes root = *layer.table->Attributes(InodeId::kRoot);
   EXPECT_EQ(root.mode, S_IFDIR | 0755u);
   EXPECT_EQ(root.uid, 0u);
 }
 
 TEST(LayerTree, AFolderMetAgainTakesTheNewAttributesAndKeepsItsChildren) {
-  const TestLayer layer = MakeTestLayer(TarWriter()
-                                            .Directory("a", {.mode = 0700, .xattrs = {{"user.one", "1"}}})
-                                            .File("a/x", "x")
-                                            .Directory("a/", {.mode = 01777, .uid = 3, .xattrs = {{"user.two", "2"}}})
-                                            .Finish());
+  const IndexedLayer layer =
+      MakeIndexedLayer(TarBuilder()
+                           .Directory("a", {.mode = 0700, .xattrs = {{"user.one", "1"}}})
+                           .File("a/x", "x")
+                           .Directory("a/", {.mode = 01777, .uid = 3, .xattrs = {{"user.two", "2"}}})
+                           .Finish());
   const InodeAttributes folder = At(*layer.table, {"a"});
   EXPECT_EQ(folder.mode, S_IFDIR | 01777u);
   EXPECT_EQ(folder.uid, 3u);
@@ -96,7 +98,7 @@ TEST(LayerTree, AFolderMetAgainTakesTheNewAttributesAndKeepsItsChildren) {
 }
 
 TEST(LayerTree, AnyOtherMemberReplacesWhatHadItsName) {
-  EXPECT_THAT(TreeOf(TarWriter()
+  EXPECT_THAT(TreeOf(TarBuilder()
                          .File("a", "1")
                          .Directory("a")
                          .File("a/inside", "2")
@@ -109,7 +111,7 @@ TEST(LayerTree, AnyOtherMemberReplacesWhatHadItsName) {
 }
 
 TEST(LayerTree, DataOfReplacedFilesBelongToNoInode) {
-  const TestLayer layer = MakeTestLayer(TarWriter().File("c", "old").File("c", "newer").Finish());
+  const IndexedLayer layer = MakeIndexedLayer(TarBuilder().File("c", "old").File("c", "newer").Finish());
   ASSERT_EQ(layer.table->content_count(), 2u);
   EXPECT_EQ(ToNumber(layer.table->Content(0).inode), 0u);
   EXPECT_EQ(layer.table->Content(1).inode, *layer.table->Lookup(InodeId::kRoot, "c"));
@@ -117,12 +119,12 @@ TEST(LayerTree, DataOfReplacedFilesBelongToNoInode) {
 }
 
 TEST(LayerTree, HardLinksShareAnInodeAndBringItTheirAttributes) {
-  const TestLayer layer = MakeTestLayer(TarWriter()
-                                            .File("z", "data", {.mode = 0600})
-                                            .HardLink("d/y", "./z", {.mode = 0640, .uid = 9})
-                                            .Symlink("s", "z")
-                                            .HardLink("t", "/s")
-                                            .Finish());
+  const IndexedLayer layer = MakeIndexedLayer(TarBuilder()
+                                                  .File("z", "data", {.mode = 0600})
+                                                  .HardLink("d/y", "./z", {.mode = 0640, .uid = 9})
+                                                  .Symlink("s", "z")
+                                                  .HardLink("t", "/s")
+                                                  .Finish());
   const LayerTable& table = *layer.table;
   EXPECT_EQ(table.Lookup(*table.Lookup(InodeId::kRoot, "d"), "y"), table.Lookup(InodeId::kRoot, "z"));
   EXPECT_EQ(table.Lookup(InodeId::kRoot, "s"), table.Lookup(InodeId::kRoot, "t"));
@@ -133,27 +135,27 @@ TEST(LayerTree, HardLinksShareAnInodeAndBringItTheirAttributes) {
 }
 
 TEST(LayerTree, AFileLivesOnUnderItsOtherName) {
-  const TestLayer layer =
-      MakeTestLayer(TarWriter().File("a", "first").HardLink("b", "a").File("a", "second!").Finish());
+  const IndexedLayer layer =
+      MakeIndexedLayer(TarBuilder().File("a", "first").HardLink("b", "a").File("a", "second!").Finish());
   EXPECT_EQ(At(*layer.table, {"a"}).size, 7u);
   EXPECT_EQ(At(*layer.table, {"b"}).size, 5u);
   EXPECT_EQ(At(*layer.table, {"b"}).link_count, 1u);
 }
 
 TEST(LayerTree, HardLinksToNothingEarlierAreRefused) {
-  EXPECT_THAT(WhyRefused(TarWriter().HardLink("b", "a").File("a", "1")), HasSubstr("hard link to nothing"));
-  EXPECT_THAT(WhyRefused(TarWriter().File("a", "1").HardLink("a", "a")), HasSubstr("hard link to nothing"));
-  EXPECT_THAT(WhyRefused(TarWriter().Directory("a").HardLink("b", "a")), HasSubstr("hard link to a folder"));
+  EXPECT_THAT(WhyRefused(TarBuilder().HardLink("b", "a").File("a", "1")), HasSubstr("hard link to nothing"));
+  EXPECT_THAT(WhyRefused(TarBuilder().File("a", "1").HardLink("a", "a")), HasSubstr("hard link to nothing"));
+  EXPECT_THAT(WhyRefused(TarBuilder().Directory("a").HardLink("b", "a")), HasSubstr("hard link to a folder"));
 }
 
 TEST(LayerTree, WhiteoutsBecomeDevicesUnlessTheLayerHasTheName) {
-  const TestLayer layer = MakeTestLayer(TarWriter()
-                                            .File("dir/.wh.gone", "", {.mode = 0600, .uid = 4})
-                                            .File(".wh.back", "")
-                                            .File("back", "again")
-                                            .File("was", "here")
-                                            .File(".wh.was", "")
-                                            .Finish());
+  const IndexedLayer layer = MakeIndexedLayer(TarBuilder()
+                                                  .File("dir/.wh.gone", "", {.mode = 0600, .uid = 4})
+                                                  .File(".wh.back", "")
+                                                  .File("back", "again")
+                                                  .File("was", "here")
+                                                  .File(".wh.was", "")
+                                                  .Finish());
   std::vector<std::string> tree;
   List(*layer.table, InodeId::kRoot, "", tree);
   EXPECT_THAT(tree, ElementsAre("back f", "dir d", "dir/gone c", "was f"));
@@ -164,8 +166,8 @@ TEST(LayerTree, WhiteoutsBecomeDevicesUnlessTheLayerHasTheName) {
 }
 
 TEST(LayerTree, OpaqueMarksBecomeTheXattrOfOverlayfs) {
-  const TestLayer layer = MakeTestLayer(
-      TarWriter().File("dir/.wh..wh..opq", "").Directory("dir", {.mode = 0711}).File("dir/kept", "1").Finish());
+  const IndexedLayer layer = MakeIndexedLayer(
+      TarBuilder().File("dir/.wh..wh..opq", "").Directory("dir", {.mode = 0711}).File("dir/kept", "1").Finish());
   const InodeId dir = *layer.table->Lookup(InodeId::kRoot, "dir");
   ASSERT_EQ(layer.table->XattrCount(dir), 1u);
   EXPECT_EQ(layer.table->XattrAt(dir, 0).name, "trusted.overlay.opaque");
@@ -175,12 +177,12 @@ TEST(LayerTree, OpaqueMarksBecomeTheXattrOfOverlayfs) {
 }
 
 TEST(LayerTree, WhiteoutsOfNothingAreRefused) {
-  EXPECT_THAT(WhyRefused(TarWriter().File("a/.wh...", "")), HasSubstr("a whiteout of nothing"));
-  EXPECT_THAT(WhyRefused(TarWriter().File(".wh.", "")), HasSubstr("a whiteout of nothing"));
+  EXPECT_THAT(WhyRefused(TarBuilder().File("a/.wh...", "")), HasSubstr("a whiteout of nothing"));
+  EXPECT_THAT(WhyRefused(TarBuilder().File(".wh.", "")), HasSubstr("a whiteout of nothing"));
 }
 
 TEST(LayerTree, SymlinksInAPathAreFollowedInsideTheLayer) {
-  EXPECT_THAT(TreeOf(TarWriter()
+  EXPECT_THAT(TreeOf(TarBuilder()
                          .Directory("usr/lib")
                          .Symlink("lib", "usr/lib")
                          .File("lib/one", "1")
@@ -193,28 +195,28 @@ TEST(LayerTree, SymlinksInAPathAreFollowedInsideTheLayer) {
 }
 
 TEST(LayerTree, PathsThroughFilesAndLinkLoopsAreRefused) {
-  EXPECT_THAT(WhyRefused(TarWriter().File("a", "1").File("a/b", "2")), HasSubstr("no folder"));
-  EXPECT_THAT(WhyRefused(TarWriter().Symlink("a", "b").Symlink("b", "a").File("a/c", "1")), HasSubstr("symlinks"));
+  EXPECT_THAT(WhyRefused(TarBuilder().File("a", "1").File("a/b", "2")), HasSubstr("no folder"));
+  EXPECT_THAT(WhyRefused(TarBuilder().Symlink("a", "b").Symlink("b", "a").File("a/c", "1")), HasSubstr("symlinks"));
 }
 
 TEST(LayerTree, NamesThatTheKernelCannotHoldAreRefusedNamingTheMember) {
-  EXPECT_THAT(WhyRefused(TarWriter().File("ok", "1").File(std::string(256, 'n'), "1")), HasSubstr("member 1 \"nnn"));
-  EXPECT_EQ(WhyRefused(TarWriter().File(std::string(255, 'n'), "1")), "not refused");
+  EXPECT_THAT(WhyRefused(TarBuilder().File("ok", "1").File(std::string(256, 'n'), "1")), HasSubstr("member 1 \"nnn"));
+  EXPECT_EQ(WhyRefused(TarBuilder().File(std::string(255, 'n'), "1")), "not refused");
   std::string deep;
   for (int i = 0; i < 2100; ++i) deep += "d/";
-  EXPECT_THAT(WhyRefused(TarWriter().Directory(deep)), HasSubstr("longer than the kernel allows"));
+  EXPECT_THAT(WhyRefused(TarBuilder().Directory(deep)), HasSubstr("longer than the kernel allows"));
 }
 
 TEST(LayerTree, OnlyXattrsThatALayerMayCarryAreKept) {
-  const TestLayer layer =
-      MakeTestLayer(TarWriter()
-                        .File("f", "1",
-                              {.xattrs = {{"user.empty", ""},
-                                          {"security.capability", std::string("\0\0\0\2bin", 7)},
-                                          {"trusted.overlay.redirect", "/etc"},
-                                          {"odd.name", "1"}}})
-                        .Symlink("s", "f", {.mode = 0777, .xattrs = {{"user.x", "1"}, {"security.y", "2"}}})
-                        .Finish());
+  const IndexedLayer layer =
+      MakeIndexedLayer(TarBuilder()
+                           .File("f", "1",
+                                 {.xattrs = {{"user.empty", ""},
+                                             {"security.capability", std::string("\0\0\0\2bin", 7)},
+                                             {"trusted.overlay.redirect", "/etc"},
+                                             {"odd.name", "1"}}})
+                           .Symlink("s", "f", {.mode = 0777, .xattrs = {{"user.x", "1"}, {"security.y", "2"}}})
+                           .Finish());
   const LayerTable& table = *layer.table;
   const InodeId file = *table.Lookup(InodeId::kRoot, "f");
   ASSERT_EQ(table.XattrCount(file), 2u);
@@ -225,12 +227,12 @@ TEST(LayerTree, OnlyXattrsThatALayerMayCarryAreKept) {
 }
 
 TEST(LayerTree, TimesThatContainerdCannotStoreAreTime0) {
-  const TestLayer layer =
-      MakeTestLayer(TarWriter()
-                        .File("before", "1", {.mtime = -1, .mtime_nanoseconds = 5})
-                        .File("late", "1", {.mtime = 9'223'372'037})
-                        .File("exact", "1", {.mtime = 1'700'000'000, .mtime_nanoseconds = 123456789})
-                        .Finish());
+  const IndexedLayer layer =
+      MakeIndexedLayer(TarBuilder()
+                           .File("before", "1", {.mtime = -1, .mtime_nanoseconds = 5})
+                           .File("late", "1", {.mtime = 9'223'372'037})
+                           .File("exact", "1", {.mtime = 1'700'000'000, .mtime_nanoseconds = 123456789})
+                           .Finish());
   EXPECT_EQ(At(*layer.table, {"before"}).mtime_seconds, 0);
   EXPECT_EQ(At(*layer.table, {"before"}).mtime_nanoseconds, 0u);
   EXPECT_EQ(At(*layer.table, {"late"}).mtime_seconds, 0);

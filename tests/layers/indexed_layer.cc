@@ -1,9 +1,8 @@
-#include "tests/layers/test_layer.h"
+#include "tests/layers/indexed_layer.h"
 
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include <random>
 #include <stdexcept>
 
 #include "indexer/base/byte_source.h"
@@ -22,12 +21,12 @@ T Take(Result<T> result, std::string_view step) {
 
 }  // namespace
 
-ByteSpan TestLayer::Decoded(SpanId span) const {
+ByteSpan IndexedLayer::Decoded(SpanId span) const {
   const UncompressedRange range = table->Extent(span).uncompressed;
   return AsBytes(tar).subspan(range.begin, range.size());
 }
 
-std::string Gzip(std::string_view bytes, uint64_t block_size) {
+std::string GzipBlocks(std::string_view bytes, uint64_t block_size) {
   z_stream stream{};
   deflateInit2(&stream, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY);
   std::string out(deflateBound(&stream, bytes.size()) + 64 + (block_size == 0 ? 0 : bytes.size() / block_size * 16), 0);
@@ -48,17 +47,10 @@ std::string Gzip(std::string_view bytes, uint64_t block_size) {
   return out;
 }
 
-std::string Noise(size_t size, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::string noise(size, '\0');
-  for (char& byte : noise) byte = static_cast<char>(random());
-  return noise;
-}
-
-TestLayer MakeTestLayer(std::string tar, const TestLayerOptions& options) {
-  TestLayer layer;
+IndexedLayer MakeIndexedLayer(std::string tar, const IndexedLayerOptions& options) {
+  IndexedLayer layer;
   layer.tar = std::move(tar);
-  layer.blob = options.compression == Compression::kGzip ? Gzip(layer.tar, options.block_size) : layer.tar;
+  layer.blob = options.compression == Compression::kGzip ? GzipBlocks(layer.tar, options.block_size) : layer.tar;
   const std::unique_ptr<ByteSource> source = MakeMemorySource(layer.blob);
   const std::unique_ptr<ByteStream> stream = MakeSourceStream(*source, {});
   ScanOptions scan;

@@ -13,7 +13,7 @@
 
 namespace soci::test {
 
-struct TestLayer {
+struct IndexedLayer {
   std::string tar;
   std::string blob;  // as a registry would have it
   Ztoc ztoc;
@@ -26,7 +26,7 @@ struct TestLayer {
   ByteSpan Decoded(SpanId span) const;
 };
 
-struct TestLayerOptions {
+struct IndexedLayerOptions {
   Compression compression = Compression::kGzip;
   uint64_t span_size = 4096;
   // Deflate blocks end, at the latest, after so many bytes: more of them make more places for checkpoints. 0: as zlib
@@ -35,12 +35,9 @@ struct TestLayerOptions {
 };
 
 // Compressed as asked, indexed by our scanner, compiled. Throws std::runtime_error with the reason if any step refuses.
-TestLayer MakeTestLayer(std::string tar, const TestLayerOptions& options = {});
-
-// Bytes that deflate cannot shrink much, the same for the same seed.
-std::string Noise(size_t size, uint32_t seed);
+IndexedLayer MakeIndexedLayer(std::string tar, const IndexedLayerOptions& options = {});
 
 // One gzip member with a block border after every `block_size` bytes (0: where zlib likes).
-std::string Gzip(std::string_view bytes, uint64_t block_size = 0);
+std::string GzipBlocks(std::string_view bytes, uint64_t block_size);
 
 }  // namespace soci::test
