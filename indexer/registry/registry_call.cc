@@ -17,8 +17,6 @@ using std::chrono::milliseconds;
 
 constexpr int kMostHops = 5;
 constexpr size_t kErrorBodyLimit = 16_KiB;
-// Bodies of redirects and refusals are read to keep the connection, up to here.
-constexpr uint64_t kMostUnwanted = 256_KiB;
 // An attempt that brought this much is followed by the next without a wait.
 constexpr uint64_t kFreeProgress = 16_KiB;
 constexpr int kMostStorageDenials = 3;
