@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "indexer/base/ranges.h"
@@ -17,6 +18,7 @@ enum class Compression : uint8_t { kGzip = 1, kUncompressed = 2 };  // the numbe
 
 inline constexpr size_t kWindowSize = 32768;
 using Window = std::array<std::byte, kWindowSize>;  // the bytes before the checkpoint, oldest first, zeros in front
+using Windows = std::deque<Window>;  // a deque: a large layer has thousands, and growing must not copy them
 
 struct Checkpoint {
   uint64_t compressed = 0;    // first byte not yet consumed

@@ -16,10 +16,11 @@ constexpr size_t kMaxCheckpoints = 65502;  // the reference writer's own limit: 
 
 // Fixed-width little-endian numbers, whatever the machine.
 template <typename T>
-void Append(std::string& out, T number) {
+void Put(MutableByteSpan& out, T number) {
   for (size_t i = 0; i < sizeof(T); ++i) {
-    out += static_cast<char>(static_cast<std::make_unsigned_t<T>>(number) >> (8 * i) & 0xff);
+    out[i] = static_cast<std::byte>(static_cast<std::make_unsigned_t<T>>(number) >> (8 * i) & 0xff);
   }
+  out = out.subspan(sizeof(T));
 }
 
 template <typename T>
@@ -38,24 +39,25 @@ Status Malformed(std::string_view what) {
 
 }  // namespace
 
-Result<std::string> EncodeZinfo(uint64_t span_size, const std::vector<Checkpoint>& checkpoints,
-                                const std::vector<Window>& windows) {
-  if (checkpoints.size() != windows.size()) return absl::InternalError("a checkpoint without its window");
-  if (checkpoints.size() > kMaxCheckpoints) {
+Result<size_t> ZinfoSize(size_t checkpoints) {
+  if (checkpoints > kMaxCheckpoints) {
     return absl::InvalidArgumentError(fmt::format("{} checkpoints are more than a zTOC can hold ({}); use larger spans",
-                                                  checkpoints.size(), kMaxCheckpoints));
+                                                  checkpoints, kMaxCheckpoints));
   }
-  std::string out;
-  out.reserve(kHeaderSize + kEntrySize * checkpoints.size());
-  Append<int32_t>(out, static_cast<int32_t>(checkpoints.size()));
-  Append<int64_t>(out, static_cast<int64_t>(span_size));
+  return kHeaderSize + kEntrySize * checkpoints;
+}
+
+void EncodeZinfo(uint64_t span_size, const std::vector<Checkpoint>& checkpoints, const Windows& windows,
+                 MutableByteSpan out) {
+  Put<int32_t>(out, static_cast<int32_t>(checkpoints.size()));
+  Put<int64_t>(out, static_cast<int64_t>(span_size));
   for (size_t i = 0; i < checkpoints.size(); ++i) {
-    Append<int64_t>(out, static_cast<int64_t>(checkpoints[i].compressed));
-    Append<int64_t>(out, static_cast<int64_t>(checkpoints[i].uncompressed));
-    Append<uint8_t>(out, checkpoints[i].bits);
-    out += AsText(windows[i]);
+    Put<int64_t>(out, static_cast<int64_t>(checkpoints[i].compressed));
+    Put<int64_t>(out, static_cast<int64_t>(checkpoints[i].uncompressed));
+    Put<uint8_t>(out, checkpoints[i].bits);
+    std::memcpy(out.data(), windows[i].data(), kWindowSize);
+    out = out.subspan(kWindowSize);
   }
-  return out;
 }
 
 Result<Zinfo> DecodeZinfo(std::string_view bytes) {
@@ -71,7 +73,6 @@ Result<Zinfo> DecodeZinfo(std::string_view bytes) {
   }
   Zinfo zinfo{.span_size = static_cast<uint64_t>(span_size), .checkpoints = {}, .windows = {}};
   zinfo.checkpoints.reserve(expected);
-  zinfo.windows.reserve(expected);
   if (leaves_out_first) {
     zinfo.checkpoints.push_back(
         {.compressed = 10, .uncompressed = 0, .bits = 0});  // after a gzip header without extras

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include "indexer/base/bytes.h"
 #include "indexer/base/result.h"
 #include "indexer/codec/checkpoint.h"
 
@@ -14,12 +14,15 @@ namespace soci {
 struct Zinfo {
   uint64_t span_size = 0;
   std::vector<Checkpoint> checkpoints;
-  std::vector<Window> windows;  // one per checkpoint
+  Windows windows;  // one per checkpoint
 };
 
-// kInvalidArgument for more checkpoints than the format's readers can take.
-Result<std::string> EncodeZinfo(uint64_t span_size, const std::vector<Checkpoint>& checkpoints,
-                                const std::vector<Window>& windows);
+// The size of the blob. kInvalidArgument for more checkpoints than the format's readers can take.
+Result<size_t> ZinfoSize(size_t checkpoints);
+
+// Writes the blob; `out` has exactly ZinfoSize bytes. One window per checkpoint.
+void EncodeZinfo(uint64_t span_size, const std::vector<Checkpoint>& checkpoints, const Windows& windows,
+                 MutableByteSpan out);
 
 // Also reads the oldest layout, which leaves out checkpoint 0. Checks the layout, not that the checkpoints make sense.
 Result<Zinfo> DecodeZinfo(std::string_view bytes);

@@ -9,6 +9,7 @@
 #include "indexer/codec/gzip_decoder.h"
 #include "indexer/oci/digest.h"
 #include "indexer/ztoc/span_hasher.h"
+#include "indexer/ztoc/tar_thread.h"
 #include "indexer/ztoc/toc_collector.h"
 
 namespace soci {
@@ -43,7 +44,7 @@ class CountingStream final : public ByteStream {
 // What a gzip layer's decoder meets on the way.
 class GzipNotes final : public GzipDecoder::Observer {
  public:
-  GzipNotes(Ztoc& ztoc, const TocCollector& toc) : ztoc_(ztoc), toc_(toc) {}
+  GzipNotes(Ztoc& ztoc, TarThread& tar) : ztoc_(ztoc), tar_(tar) {}
 
   Status OnCompressed(ByteSpan bytes) override {
     spans_.OnCompressed(bytes);
@@ -59,8 +60,10 @@ class GzipNotes final : public GzipDecoder::Observer {
 
   Status OnMember(MemberKind kind) override {
     if (kind == MemberKind::kGzip) return OkStatus();
-    if (!toc_.at_end())
+    SOCI_RETURN_IF_ERROR(tar_.Drain());
+    if (!tar_.toc().at_end()) {
       return absl::InvalidArgumentError("gzip header invalid: a zlib stream before the archive's end");
+    }
     has_zlib_stream_ = true;
     return OkStatus();
   }
@@ -73,30 +76,37 @@ class GzipNotes final : public GzipDecoder::Observer {
 
  private:
   Ztoc& ztoc_;
-  const TocCollector& toc_;
+  TarThread& tar_;
   SpanHasher spans_;
   bool has_zlib_stream_ = false;
 };
 
 bool HasRepeatedStart(const Ztoc& ztoc) { return ztoc.checkpoints.size() > 1 && ztoc.checkpoints[1].uncompressed == 0; }
 
-Status ScanGzip(ByteStream& stream, ScannedLayer& layer) {
-  TocCollector toc;
-  oci::Hasher diff_id;
-  GzipNotes notes(layer.ztoc, toc);
-  GzipDecoder decoder(stream, layer.ztoc.span_size, &notes);
-  while (true) {
-    SOCI_ASSIGN_OR_RETURN(const ByteSpan piece, decoder.Next());
-    if (piece.empty()) break;
-    diff_id.Update(piece);
-    SOCI_RETURN_IF_ERROR(toc.Push(piece));
-  }
-  SOCI_RETURN_IF_ERROR(toc.Finish());
-  layer.diff_id = oci::DiffId(diff_id.Finish());
-  layer.ztoc.span_digests = notes.TakeDigests();
+void TakeToc(TocCollector& toc, ScannedLayer& layer) {
   layer.ztoc.uncompressed_size = toc.position();
   layer.ztoc.entries = toc.TakeEntries();
   layer.hazards = toc.TakeHazards();
+}
+
+Status ScanGzip(ByteStream& stream, ScannedLayer& layer) {
+  TarThread tar;
+  GzipNotes notes(layer.ztoc, tar);
+  GzipDecoder decoder(stream, layer.ztoc.span_size, &notes);
+  while (true) {
+    Result<ByteSpan> piece = decoder.Next();
+    if (!piece.ok()) {
+      // What the archive itself has wrong comes first in the layer, and says more.
+      SOCI_RETURN_IF_ERROR(tar.Drain());
+      return std::move(piece).status();
+    }
+    if (piece->empty()) break;
+    SOCI_RETURN_IF_ERROR(tar.Push(*piece));
+  }
+  SOCI_RETURN_IF_ERROR(tar.Finish());
+  layer.diff_id = tar.TakeDiffId();
+  layer.ztoc.span_digests = notes.TakeDigests();
+  TakeToc(tar.toc(), layer);
   if (notes.has_zlib_stream())
     layer.hazards.push_back({Hazard::kForeignStream, "a zlib stream after the gzip members"});
   if (HasRepeatedStart(layer.ztoc)) layer.hazards.push_back({Hazard::kRepeatedStart, "empty blocks before all data"});
@@ -129,9 +139,7 @@ Status ScanPlain(ByteStream& stream, ScannedLayer& layer) {
   SOCI_RETURN_IF_ERROR(toc.Finish());
   spans.Finish();
   layer.ztoc.span_digests = spans.TakeDigests();
-  layer.ztoc.uncompressed_size = toc.position();
-  layer.ztoc.entries = toc.TakeEntries();
-  layer.hazards = toc.TakeHazards();
+  TakeToc(toc, layer);
   return OkStatus();
 }
 

@@ -22,7 +22,7 @@ struct Ztoc {
   uint64_t span_size = 0;
   std::vector<tar::Entry> entries;      // in tar order
   std::vector<Checkpoint> checkpoints;  // gzip only
-  std::vector<Window> windows;          // gzip only, one per checkpoint
+  Windows windows;                      // gzip only, one per checkpoint
   std::vector<oci::Digest> span_digests;
 
   // One extent per span digest.

@@ -3,6 +3,9 @@
 #include <flatbuffers/flatbuffers.h>
 #include <fmt/format.h>
 
+#include <cstring>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "indexer/codec/zinfo.h"
@@ -72,21 +75,23 @@ std::string EncodeTarZinfo(const Ztoc& ztoc) {
   return {reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize()};
 }
 
+Result<Offset<flatbuffers::Vector<uint8_t>>> WriteCheckpoints(FlatBufferBuilder& builder, const Ztoc& ztoc) {
+  if (ztoc.compression == Compression::kUncompressed) {
+    const std::string zinfo = EncodeTarZinfo(ztoc);
+    return builder.CreateVector(reinterpret_cast<const uint8_t*>(zinfo.data()), zinfo.size());
+  }
+  if (ztoc.checkpoints.size() != ztoc.windows.size() || ztoc.checkpoints.size() != ztoc.span_digests.size()) {
+    return absl::InternalError("a checkpoint without its window or its span's digest");
+  }
+  SOCI_ASSIGN_OR_RETURN(const size_t size, ZinfoSize(ztoc.checkpoints.size()));
+  uint8_t* bytes = nullptr;
+  const Offset<flatbuffers::Vector<uint8_t>> vector(builder.CreateUninitializedVector(size, 1, &bytes));
+  EncodeZinfo(ztoc.span_size, ztoc.checkpoints, ztoc.windows, std::as_writable_bytes(std::span(bytes, size)));
+  return vector;
+}
+
 Result<Offset<fbs::CompressionInfo>> WriteCompression(FlatBufferBuilder& builder, const Ztoc& ztoc) {
-  const bool is_gzip = ztoc.compression == Compression::kGzip;
-  if (is_gzip && ztoc.span_digests.size() != ztoc.checkpoints.size()) {
-    return absl::InternalError("a span without its digest");
-  }
-  Offset<flatbuffers::Vector<uint8_t>> checkpoints;
-  {
-    std::string bytes;
-    if (is_gzip) {
-      SOCI_ASSIGN_OR_RETURN(bytes, EncodeZinfo(ztoc.span_size, ztoc.checkpoints, ztoc.windows));
-    } else {
-      bytes = EncodeTarZinfo(ztoc);
-    }
-    checkpoints = builder.CreateVector(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
-  }
+  SOCI_ASSIGN_OR_RETURN(const auto checkpoints, WriteCheckpoints(builder, ztoc));
   std::vector<Offset<flatbuffers::String>> digests;
   digests.reserve(ztoc.span_digests.size());
   for (const oci::Digest& digest : ztoc.span_digests) digests.push_back(Text(builder, digest.ToString()));
@@ -95,9 +100,37 @@ Result<Offset<fbs::CompressionInfo>> WriteCompression(FlatBufferBuilder& builder
   info.add_max_span_id(static_cast<int32_t>(ztoc.span_digests.size()) - 1);
   info.add_span_digests(digest_vector);
   info.add_checkpoints(checkpoints);
-  info.add_compression_algorithm(is_gzip ? fbs::CompressionAlgorithm::Gzip : fbs::CompressionAlgorithm::Uncompressed);
+  info.add_compression_algorithm(ztoc.compression == Compression::kGzip ? fbs::CompressionAlgorithm::Gzip
+                                                                        : fbs::CompressionAlgorithm::Uncompressed);
   return info.Finish();
 }
+
+// Builds in the very string that is returned: a copy of a large zTOC is as large again.
+class StringAllocator final : public flatbuffers::Allocator {
+ public:
+  uint8_t* allocate(size_t size) override {
+    text_.resize(size);
+    return reinterpret_cast<uint8_t*>(text_.data());
+  }
+  void deallocate(uint8_t*, size_t) override {}
+  uint8_t* reallocate_downward(uint8_t*, size_t old_size, size_t new_size, size_t used_back,
+                               size_t used_front) override {
+    std::string larger(new_size, '\0');
+    std::memcpy(larger.data() + new_size - used_back, text_.data() + old_size - used_back, used_back);
+    std::memcpy(larger.data(), text_.data(), used_front);
+    text_ = std::move(larger);
+    return reinterpret_cast<uint8_t*>(text_.data());
+  }
+
+  // The buffer's end, where a finished FlatBuffer lies.
+  std::string Take(size_t size) {
+    text_.erase(0, text_.size() - size);
+    return std::move(text_);
+  }
+
+ private:
+  std::string text_;
+};
 
 // At least what the result will take.
 uint64_t SizeOf(const Ztoc& ztoc) {
@@ -117,7 +150,8 @@ Result<std::string> EncodeZtoc(const Ztoc& ztoc) {
     return absl::InvalidArgumentError(
         fmt::format("a zTOC of about {} MiB is more than its format can hold; use larger spans", size >> 20));
   }
-  FlatBufferBuilder builder(size);
+  StringAllocator allocator;
+  FlatBufferBuilder builder(size, &allocator);
   const auto version = Text(builder, kVersion);
   const auto build_tool = Text(builder, ztoc.build_tool);
   std::vector<Offset<fbs::FileMetadata>> files(ztoc.entries.size());
@@ -135,7 +169,7 @@ Result<std::string> EncodeZtoc(const Ztoc& ztoc) {
   root.add_uncompressed_archive_size(static_cast<int64_t>(ztoc.uncompressed_size));
   root.add_compression_info(compression);
   builder.Finish(root.Finish());
-  return std::string(reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize());
+  return allocator.Take(builder.GetSize());
 }
 
 }  // namespace soci
