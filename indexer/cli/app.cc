@@ -38,18 +38,24 @@ void AddSize(CLI::App* verb, const std::string& name, uint64_t& value, uint64_t 
 }
 
 // An option that may be given several times, with one value each.
-CLI::Option* AddList(CLI::App* verb, const std::string& name, std::vector<std::string>& values,
-                     const std::string& what) {
+CLI::Option* AddRepeatable(CLI::App* verb, const std::string& name, std::vector<std::string>& values,
+                           const std::string& what) {
   return verb->add_option(name, values, what)->allow_extra_args(false);
 }
 
 void AddConnection(CLI::App* verb, ConnectionArguments& connection) {
   verb->add_flag("--plain-http", connection.plain_http, "Speak http to the registry");
-  AddList(verb, "--ca", connection.ca_files, "Trust the certificates in this file too")->type_name("FILE");
+  AddRepeatable(verb, "--ca", connection.ca_files, "Trust the certificates in this file too")->type_name("FILE");
+}
+
+void AddJobs(CLI::App* verb, size_t& jobs) {
+  verb->add_option("--jobs", jobs, "Layers at once (default: one per core)")
+      ->check(CLI::Range(1, 1024).description(""))
+      ->type_name("N");
 }
 
 void AddPlatform(CLI::App* verb, std::vector<std::string>& platforms) {
-  AddList(verb, "--platform", platforms, "Only this platform; repeatable")->type_name("OS/ARCH");
+  AddRepeatable(verb, "--platform", platforms, "Only this platform; repeatable")->type_name("OS/ARCH");
 }
 
 void AddCreate(CLI::App& app, CreateArguments& arguments, Run& run) {
@@ -60,13 +66,13 @@ void AddCreate(CLI::App& app, CreateArguments& arguments, Run& run) {
   verb->add_flag("--all-platforms", arguments.all_platforms, "Every platform the image has (the default)");
   AddSize(verb, "--span-size", arguments.span_size, kLeastSpanSize, kMostSpanSize, "Bytes between checkpoints");
   AddSize(verb, "--min-layer-size", arguments.min_layer_size, 0, kMostLayerSize, "Leave smaller layers out");
-  AddList(verb, "--prefetch-file", arguments.prefetch_files, "Fetch this file at mount; repeatable")->type_name("PATH");
-  AddList(verb, "--optimizations", arguments.optimizations, "xattr: mark layers without any")
+  AddRepeatable(verb, "--prefetch-file", arguments.prefetch_files, "Fetch this file at mount; repeatable")
+      ->type_name("PATH");
+  AddRepeatable(verb, "--optimizations", arguments.optimizations, "xattr: mark layers without any")
       ->check(CLI::IsMember({"xattr"}).description(""))
       ->type_name("NAME");
-  verb->add_option("--jobs", arguments.jobs, "Layers at once (default: one per core)")
-      ->check(CLI::Range(1, 1024).description(""))
-      ->type_name("N");
+  AddJobs(verb, arguments.jobs);
+  verb->add_flag("--verify", arguments.verify, "Read each layer again and prove its zTOC before storing");
   verb->add_flag("--allow-partial", arguments.allow_partial, "Exit 0 although layers were skipped");
   verb->add_flag("--json", arguments.json, "Report as JSON");
   verb->add_flag("-q,--quiet", arguments.quiet, "No progress; skipped layers are still told");
@@ -97,6 +103,51 @@ void AddInfo(CLI::App& app, InfoArguments& arguments, Run& run) {
   verb->callback([&] { run = [&] { return Info(arguments); }; });
 }
 
+void AddVerify(CLI::App& app, VerifyArguments& arguments, Run& run) {
+  CLI::App* verb = AddVerb(app, "verify", "Prove the SOCI index of an image right",
+                           "soci-index verify registry.example.com/team/app:1.4");
+  verb->add_option("image", arguments.target, kTarget)->required()->type_name("");
+  AddPlatform(verb, arguments.platforms);
+  verb->add_option("--index", arguments.index, "This index, not the one that would be taken")->type_name("DIGEST");
+  AddJobs(verb, arguments.jobs);
+  verb->add_flag("--json", arguments.json, "Report as JSON");
+  verb->add_flag("-q,--quiet", arguments.quiet, "No progress");
+  AddConnection(verb, arguments.connection);
+  verb->callback([&] { run = [&] { return Verify(arguments); }; });
+}
+
+constexpr char kZtocOrLayer[] = "Digest of the zTOC, or of its layer";
+
+void AddZtocInfo(CLI::App& ztoc, ZtocArguments& arguments, Run& run) {
+  CLI::App* verb = AddVerb(ztoc, "info", "Show what a zTOC says of its layer",
+                           "soci-index ztoc info registry.example.com/team/app:1.4 sha256:9c27...");
+  verb->add_option("image", arguments.target, kTarget)->required()->type_name("");
+  verb->add_option("digest", arguments.digest, kZtocOrLayer)->required()->type_name("");
+  verb->add_flag("--files", arguments.files, "Its entries too");
+  verb->add_flag("--json", arguments.json, "As JSON");
+  AddConnection(verb, arguments.connection);
+  verb->callback([&] { run = [&] { return ZtocInfo(arguments); }; });
+}
+
+void AddZtocGetFile(CLI::App& ztoc, ZtocArguments& arguments, Run& run) {
+  CLI::App* verb = AddVerb(ztoc, "get-file", "Read one file of a layer, fetching only the spans it lies in",
+                           "soci-index ztoc get-file oci:build/image sha256:9c27... etc/os-release");
+  verb->add_option("image", arguments.target, kTarget)->required()->type_name("");
+  verb->add_option("digest", arguments.digest, kZtocOrLayer)->required()->type_name("");
+  verb->add_option("path", arguments.path, "The file's path in the layer")->required()->type_name("");
+  verb->add_option("-o,--output", arguments.output, "Write it here, not to standard output")->type_name("FILE");
+  AddConnection(verb, arguments.connection);
+  verb->callback([&] { run = [&] { return ZtocGetFile(arguments); }; });
+}
+
+void AddZtoc(CLI::App& app, ZtocArguments& arguments, Run& run) {
+  CLI::App* ztoc = AddVerb(app, "ztoc", "Look into the zTOC of one layer",
+                           "soci-index ztoc info registry.example.com/team/app:1.4 sha256:9c27...");
+  ztoc->require_subcommand(1);
+  AddZtocInfo(*ztoc, arguments, run);
+  AddZtocGetFile(*ztoc, arguments, run);
+}
+
 int PrintUsageError(const CLI::ParseError& error) {
   std::string line = error.what();
   if (const size_t end = line.find('\n'); end != std::string::npos) line.resize(end);
@@ -118,10 +169,14 @@ int RunApp(int argc, const char* const* argv) {
   CreateArguments create;
   ListArguments list;
   InfoArguments info;
+  VerifyArguments verify;
+  ZtocArguments ztoc;
   Run run;
   AddCreate(app, create, run);
   AddList(app, list, run);
   AddInfo(app, info, run);
+  AddVerify(app, verify, run);
+  AddZtoc(app, ztoc, run);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // help or version

@@ -24,6 +24,7 @@ struct CreateArguments {
   std::vector<std::string> prefetch_files = {};
   std::vector<std::string> optimizations = {};
   size_t jobs = 0;
+  bool verify = false;
   bool allow_partial = false;
   bool json = false;
   bool quiet = false;
@@ -46,5 +47,28 @@ struct InfoArguments {
   ConnectionArguments connection = {};
 };
 ExitCode Info(const InfoArguments& arguments);
+
+struct VerifyArguments {
+  std::string target = {};
+  std::vector<std::string> platforms = {};
+  std::string index = {};  // a digest; empty: the one that would be taken
+  size_t jobs = 0;
+  bool json = false;
+  bool quiet = false;
+  ConnectionArguments connection = {};
+};
+ExitCode Verify(const VerifyArguments& arguments);
+
+struct ZtocArguments {
+  std::string target = {};
+  std::string digest = {};  // of a zTOC or of a layer
+  std::string path = {};    // get-file only
+  std::string output = {};  // get-file only; empty: standard output
+  bool files = false;       // info only
+  bool json = false;
+  ConnectionArguments connection = {};
+};
+ExitCode ZtocInfo(const ZtocArguments& arguments);
+ExitCode ZtocGetFile(const ZtocArguments& arguments);
 
 }  // namespace soci::cli

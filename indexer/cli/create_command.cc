@@ -17,6 +17,7 @@ CreateOptions OptionsOf(const CreateArguments& arguments) {
   options.span_size = arguments.span_size;
   options.min_layer_size = arguments.min_layer_size;
   options.threads = arguments.jobs;
+  options.verify = arguments.verify;
   for (const std::string& path : arguments.prefetch_files) options.prefetch_paths.push_back(CleanPath(path));
   const auto& optimizations = arguments.optimizations;
   options.mark_layers_without_xattrs =
@@ -27,7 +28,7 @@ CreateOptions OptionsOf(const CreateArguments& arguments) {
 // One image after the other; the layers of each side by side.
 Result<CreateReport> IndexAll(ImageHome& home, SelectedImages selected, const CreateArguments& arguments) {
   const ProgressStyle style = arguments.quiet ? ProgressStyle::kSkipsOnly : StyleForStandardError();
-  const std::unique_ptr<IndexProgress> progress = MakeProgress(style);
+  const std::unique_ptr<LayerProgress> progress = MakeProgress(style, LayerTask::kIndexing);
   ImageIndexer indexer(home, OptionsOf(arguments), *progress);
   CreateReport report{.target = home.Name(), .images = {}, .absent = std::move(selected.absent)};
   for (const PlatformImage& image : selected.images) {

@@ -20,34 +20,47 @@ namespace {
 
 constexpr auto kRedraw = std::chrono::milliseconds(100);
 
-std::string EndLine(const oci::Descriptor& layer, LayerOutcome outcome, const std::string& reason) {
-  const std::string name = ShortDigest(layer.digest.ToString());
-  if (outcome == LayerOutcome::kIndexed) return fmt::format("layer {}  {}  indexed\n", name, HumanSize(layer.size));
-  return fmt::format("layer {}  {}  skipped ({}): {}\n", name, HumanSize(layer.size), ToString(outcome), reason);
+std::string EndLine(LayerTask task, const oci::Descriptor& layer, LayerOutcome outcome, const std::string& reason) {
+  const std::string name = fmt::format("layer {}  {}", ShortDigest(layer.digest.ToString()), HumanSize(layer.size));
+  if (outcome == LayerOutcome::kIgnored) return "";
+  if (task == LayerTask::kVerifying) {
+    return outcome == LayerOutcome::kIndexed ? name + "  verified\n" : fmt::format("{}  wrong: {}\n", name, reason);
+  }
+  if (outcome == LayerOutcome::kIndexed) return name + "  indexed\n";
+  return fmt::format("{}  skipped ({}): {}\n", name, ToString(outcome), reason);
 }
 
-class SkipsProgress : public IndexProgress {
+class SkipsProgress : public LayerProgress {
+ public:
+  explicit SkipsProgress(LayerTask task) : task_(task) {}
   void OnStart(const oci::Descriptor&) override {}
   void OnBytes(const oci::Descriptor&, uint64_t) override {}
   void OnEnd(const oci::Descriptor& layer, LayerOutcome outcome, const std::string& reason) override {
-    if (outcome == LayerOutcome::kIndexed || outcome == LayerOutcome::kIgnored) return;
-    std::fputs(EndLine(layer, outcome, reason).c_str(), stderr);
+    if (outcome != LayerOutcome::kIndexed) std::fputs(EndLine(task_, layer, outcome, reason).c_str(), stderr);
   }
+
+ private:
+  const LayerTask task_;
 };
 
-class LinesProgress : public IndexProgress {
+class LinesProgress : public LayerProgress {
  public:
+  explicit LinesProgress(LayerTask task) : task_(task) {}
   void OnStart(const oci::Descriptor& layer) override {
     fmt::print(stderr, "layer {}  {}  reading\n", ShortDigest(layer.digest.ToString()), HumanSize(layer.size));
   }
   void OnBytes(const oci::Descriptor&, uint64_t) override {}
   void OnEnd(const oci::Descriptor& layer, LayerOutcome outcome, const std::string& reason) override {
-    if (outcome != LayerOutcome::kIgnored) std::fputs(EndLine(layer, outcome, reason).c_str(), stderr);
+    std::fputs(EndLine(task_, layer, outcome, reason).c_str(), stderr);
   }
+
+ private:
+  const LayerTask task_;
 };
 
-class BarsProgress : public IndexProgress {
+class BarsProgress : public LayerProgress {
  public:
+  explicit BarsProgress(LayerTask task) : task_(task) {}
   ~BarsProgress() override {
     MutexLock lock(mutex_);
     Erase();
@@ -70,7 +83,7 @@ class BarsProgress : public IndexProgress {
     if (outcome == LayerOutcome::kIgnored) return;
     MutexLock lock(mutex_);
     running_.erase(layer.digest);
-    Redraw(EndLine(layer, outcome, reason));
+    Redraw(EndLine(task_, layer, outcome, reason));
   }
 
  private:
@@ -102,6 +115,8 @@ class BarsProgress : public IndexProgress {
     return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
   }
 
+  const LayerTask task_;
+
   Mutex mutex_;  // a leaf
   std::map<oci::Digest, Bar> running_ SOCI_GUARDED_BY(mutex_);
   size_t lines_ SOCI_GUARDED_BY(mutex_) = 0;
@@ -116,16 +131,16 @@ ProgressStyle StyleForStandardError() {
   return ::isatty(STDERR_FILENO) == 1 && !dumb ? ProgressStyle::kBars : ProgressStyle::kLines;
 }
 
-std::unique_ptr<IndexProgress> MakeProgress(ProgressStyle style) {
+std::unique_ptr<LayerProgress> MakeProgress(ProgressStyle style, LayerTask task) {
   switch (style) {
     case ProgressStyle::kBars:
-      return std::make_unique<BarsProgress>();
+      return std::make_unique<BarsProgress>(task);
     case ProgressStyle::kLines:
-      return std::make_unique<LinesProgress>();
+      return std::make_unique<LinesProgress>(task);
     case ProgressStyle::kSkipsOnly:
       break;
   }
-  return std::make_unique<SkipsProgress>();
+  return std::make_unique<SkipsProgress>(task);
 }
 
 std::string RenderBar(const std::string& name, uint64_t done, uint64_t total, size_t width) {

@@ -19,7 +19,9 @@ enum class ProgressStyle {
 // What standard error can show.
 ProgressStyle StyleForStandardError();
 
-std::unique_ptr<IndexProgress> MakeProgress(ProgressStyle style);
+enum class LayerTask { kIndexing, kVerifying };
+
+std::unique_ptr<LayerProgress> MakeProgress(ProgressStyle style, LayerTask task);
 
 // One bar, `width` columns at most; pure.
 std::string RenderBar(const std::string& name, uint64_t done, uint64_t total, size_t width);

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <latch>
 #include <stop_token>
-#include <thread>
 
-#include "indexer/base/mutex.h"
-#include "indexer/base/thread_pool.h"
 #include "indexer/index/index_builder.h"
 #include "indexer/index/layer_indexer.h"
+#include "indexer/index/parallel.h"
+#include "indexer/index/verify_layer.h"
 
 namespace soci {
 namespace {
@@ -24,32 +22,6 @@ oci::Descriptor BlobOf(std::string_view bytes) {
 // A fault of the layer, not of the way to it.
 bool IsLayersFault(const Status& status) { return absl::IsInvalidArgument(status) || absl::IsDataLoss(status); }
 
-// Runs one task per item on `threads` threads. After the first failure the tasks that have not begun are left out, and
-// `stop` asks the others to end; the failure is the answer.
-template <typename Item, typename Task>
-Status ForEachInParallel(const std::vector<Item>& items, size_t threads, std::stop_source& stop, Task task) {
-  struct {
-    Mutex mutex;
-    Status failure SOCI_GUARDED_BY(mutex);
-  } shared;
-  std::latch left(static_cast<std::ptrdiff_t>(items.size()));
-  ThreadPool pool("index", std::clamp<size_t>(threads, 1, std::max<size_t>(items.size(), 1)));
-  for (const Item& item : items) {
-    pool.Post([&] {
-      const Status status = stop.stop_requested() ? OkStatus() : task(item);
-      if (!status.ok()) {
-        stop.request_stop();
-        MutexLock lock(shared.mutex);
-        shared.failure.Update(status);
-      }
-      left.count_down();
-    });
-  }
-  left.wait();
-  MutexLock lock(shared.mutex);
-  return shared.failure;
-}
-
 }  // namespace
 
 // What is known of a layer once it was looked at. The zTOC's bytes are let go when they are stored.
@@ -61,7 +33,20 @@ struct ImageIndexer::ScannedEntry {
   bool stored = false;
 };
 
-ImageIndexer::ImageIndexer(ImageHome& home, CreateOptions options, IndexProgress& progress)
+// Reads the layer once more and proves the zTOC right, as a reader gets it. A fault here is one of this program.
+Status ImageIndexer::Verify(const oci::Descriptor& layer, const ByteSource& source, const IndexedLayer& indexed,
+                            const FetchContext& context) {
+  Result<Ztoc> ztoc = DecodeZtoc(indexed.ztoc);
+  if (!ztoc.ok()) return absl::InternalError(fmt::format("the zTOC cannot be read back: {}", Message(ztoc.status())));
+  SOCI_ASSIGN_OR_RETURN(
+      const LayerFaults faults,
+      VerifyLayer(
+          source, layer, *ztoc, indexed.diff_id, [&](uint64_t bytes) { progress_.OnBytes(layer, bytes); }, context));
+  if (faults.empty()) return OkStatus();
+  return absl::InternalError(fmt::format("the zTOC is not right: {}", faults.lines().front()));
+}
+
+ImageIndexer::ImageIndexer(ImageHome& home, CreateOptions options, LayerProgress& progress)
     : home_(home), options_(std::move(options)), progress_(progress) {}
 ImageIndexer::~ImageIndexer() = default;
 
@@ -72,6 +57,7 @@ Result<ImageReport> ImageIndexer::Index(const PlatformImage& image, const FetchC
     layers.push_back(&scanned_.at({layer.digest, layer.media_type}));
   }
   ImageReport report = Report(image, layers);
+  if (options_.verify) SOCI_RETURN_IF_ERROR(CompareDiffIds(image, report, context));
   const bool any = std::any_of(layers.begin(), layers.end(),
                                [](const ScannedEntry* layer) { return layer->outcome == LayerOutcome::kIndexed; });
   if (any) SOCI_RETURN_IF_ERROR(Store(report, layers));
@@ -93,12 +79,11 @@ Status ImageIndexer::ScanLayers(const PlatformImage& image, const FetchContext& 
   }
   // The largest first, so that it does not run alone at the end.
   std::stable_sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a.size > b.size; });
-  const size_t threads = options_.threads != 0 ? options_.threads : std::max(1u, std::thread::hardware_concurrency());
   std::stop_source stop;
   std::stop_callback follow(context.stop, [&] { stop.request_stop(); });
   FetchContext inner = context;
   inner.stop = stop.get_token();
-  const Status status = ForEachInParallel(jobs, threads, stop, [&](const oci::Descriptor& layer) -> Status {
+  const Status status = ForEachInParallel(jobs, options_.threads, stop, [&](const oci::Descriptor& layer) -> Status {
     Result<ScannedEntry> entry = ScanOne(layer, inner);
     if (!entry.ok()) return Annotate(entry.status(), fmt::format("layer {}", layer.digest.ToString()));
     progress_.OnEnd(layer, entry->outcome, entry->reason);
@@ -111,6 +96,19 @@ Status ImageIndexer::ScanLayers(const PlatformImage& image, const FetchContext& 
   return status;
 }
 
+Status ImageIndexer::CompareDiffIds(const PlatformImage& image, const ImageReport& report,
+                                    const FetchContext& context) {
+  SOCI_ASSIGN_OR_RETURN(const std::vector<oci::DiffId> diff_ids, ReadDiffIds(home_, image, context));
+  for (size_t i = 0; i < report.layers.size(); ++i) {
+    const LayerReport& layer = report.layers[i];
+    if (layer.outcome != LayerOutcome::kIndexed || layer.diff_id == diff_ids[i]) continue;
+    return absl::DataLossError(fmt::format("layer {}: its DiffID is {}, the image config says {}",
+                                           layer.layer.digest.ToString(), layer.diff_id.ToString(),
+                                           diff_ids[i].ToString()));
+  }
+  return OkStatus();
+}
+
 Result<ImageIndexer::ScannedEntry> ImageIndexer::ScanOne(const oci::Descriptor& layer, const FetchContext& context) {
   progress_.OnStart(layer);
   const LayerIndexOptions options{
@@ -118,8 +116,10 @@ Result<ImageIndexer::ScannedEntry> ImageIndexer::ScanOne(const oci::Descriptor& 
   auto scan = [&]() -> Result<IndexedLayer> {
     SOCI_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, home_.Open(layer));
     const LayerChoice choice = ChooseLayer(layer, options_.min_layer_size);
-    return IndexLayer(
+    Result<IndexedLayer> indexed = IndexLayer(
         *source, layer, choice.compression, options, [&](uint64_t bytes) { progress_.OnBytes(layer, bytes); }, context);
+    if (indexed.ok() && options_.verify) SOCI_RETURN_IF_ERROR(Verify(layer, *source, *indexed, context));
+    return indexed;
   };
   ScannedEntry entry;
   Result<IndexedLayer> indexed = scan();

@@ -16,6 +16,7 @@
 #include "indexer/base/fetch_context.h"
 #include "indexer/index/image_home.h"
 #include "indexer/index/layer_choice.h"
+#include "indexer/index/layer_progress.h"
 #include "indexer/index/prefetch.h"
 #include "indexer/index/select_platforms.h"
 #include "indexer/oci/annotations.h"
@@ -28,16 +29,8 @@ struct CreateOptions {
   std::string build_tool = std::string(oci::kBuildTool);
   bool mark_layers_without_xattrs = false;
   std::vector<std::string> prefetch_paths = {};
-  size_t threads = 0;  // layers at once; 0: one per core
-};
-
-// Told what happens to each layer. Called from the threads that read layers, several at once.
-class IndexProgress {
- public:
-  virtual ~IndexProgress() = default;
-  virtual void OnStart(const oci::Descriptor& layer) = 0;
-  virtual void OnBytes(const oci::Descriptor& layer, uint64_t bytes_so_far) = 0;
-  virtual void OnEnd(const oci::Descriptor& layer, LayerOutcome outcome, const std::string& reason) = 0;
+  size_t threads = 0;   // layers at once; 0: one per core
+  bool verify = false;  // prove each zTOC right before anything is stored
 };
 
 struct LayerReport {
@@ -59,10 +52,12 @@ struct ImageReport {
   std::vector<std::string> paths_not_found = {};  // of the prefetch paths
 };
 
+struct IndexedLayer;
+
 class ImageIndexer {
  public:
   // Borrows home and progress.
-  ImageIndexer(ImageHome& home, CreateOptions options, IndexProgress& progress);
+  ImageIndexer(ImageHome& home, CreateOptions options, LayerProgress& progress);
   ~ImageIndexer();
 
   Result<ImageReport> Index(const PlatformImage& image, const FetchContext& context);
@@ -73,6 +68,9 @@ class ImageIndexer {
 
   // Fills scanned_ for every layer of the image.
   Status ScanLayers(const PlatformImage& image, const FetchContext& context);
+  Status CompareDiffIds(const PlatformImage& image, const ImageReport& report, const FetchContext& context);
+  Status Verify(const oci::Descriptor& layer, const ByteSource& source, const IndexedLayer& indexed,
+                const FetchContext& context);
   Result<ScannedEntry> ScanOne(const oci::Descriptor& layer, const FetchContext& context);
   std::vector<std::vector<SpanIdRange>> PrefetchSpans(const std::vector<ScannedEntry*>& layers,
                                                       std::vector<std::string>& missing) const;
@@ -82,7 +80,7 @@ class ImageIndexer {
 
   ImageHome& home_;
   const CreateOptions options_;
-  IndexProgress& progress_;
+  LayerProgress& progress_;
   std::map<LayerKey, ScannedEntry> scanned_;
 };
 

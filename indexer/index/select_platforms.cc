@@ -23,6 +23,15 @@ bool IsImage(const oci::Manifest& manifest) {
          manifest.config.media_type == oci::kMediaTypeDockerConfig;
 }
 
+Result<oci::ImageConfig> ReadConfig(ImageHome& home, const oci::Manifest& manifest, const FetchContext& context) {
+  const std::string what = fmt::format("image config {}", manifest.config.digest.ToString());
+  Result<std::string> document = home.Read(manifest.config, oci::kMaxDocumentBytes, context);
+  if (!document.ok()) return Annotate(document.status(), what);
+  Result<oci::ImageConfig> config = oci::ImageConfig::Parse(*document);
+  if (!config.ok()) return Annotate(config.status(), what);
+  return config;
+}
+
 class Selection {
  public:
   Selection(ImageHome& home, const FetchContext& context) : home_(home), context_(context) {}
@@ -89,18 +98,10 @@ class Selection {
     if (entry.platform) {
       image.platform = *entry.platform;
     } else if (IsImage(image.manifest)) {
-      SOCI_ASSIGN_OR_RETURN(image.platform, ConfigPlatform(image.manifest));
+      SOCI_ASSIGN_OR_RETURN(const oci::ImageConfig config, ReadConfig(home_, image.manifest, context_));
+      image.platform = config.platform;
     }
     return image;
-  }
-
-  Result<oci::Platform> ConfigPlatform(const oci::Manifest& manifest) {
-    const std::string what = fmt::format("image config {}", manifest.config.digest.ToString());
-    Result<std::string> document = home_.Read(manifest.config, oci::kMaxDocumentBytes, context_);
-    if (!document.ok()) return Annotate(document.status(), what);
-    Result<oci::ImageConfig> config = oci::ImageConfig::Parse(*document);
-    if (!config.ok()) return Annotate(config.status(), what);
-    return config->platform;
   }
 
   void Add(PlatformImage image) {
@@ -145,6 +146,16 @@ Result<SelectedImages> SelectPlatforms(ImageHome& home, const std::vector<oci::P
   Selection selection(home, context);
   for (const oci::Descriptor& root : roots) SOCI_RETURN_IF_ERROR(selection.Collect(root, 0));
   return selection.Take(wanted);
+}
+
+Result<std::vector<oci::DiffId>> ReadDiffIds(ImageHome& home, const PlatformImage& image, const FetchContext& context) {
+  SOCI_ASSIGN_OR_RETURN(oci::ImageConfig config, ReadConfig(home, image.manifest, context));
+  if (config.diff_ids.size() != image.manifest.layers.size()) {
+    return absl::InvalidArgumentError(fmt::format("image config {} has {} DiffIDs for {} layers",
+                                                  image.manifest.config.digest.ToString(), config.diff_ids.size(),
+                                                  image.manifest.layers.size()));
+  }
+  return std::move(config.diff_ids);
 }
 
 }  // namespace soci

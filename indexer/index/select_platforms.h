@@ -35,4 +35,7 @@ struct SelectedImages {
 Result<SelectedImages> SelectPlatforms(ImageHome& home, const std::vector<oci::Platform>& wanted,
                                        const FetchContext& context);
 
+// The DiffIDs of the image's layers, one for each. kInvalidArgument if the config has another number of them.
+Result<std::vector<oci::DiffId>> ReadDiffIds(ImageHome& home, const PlatformImage& image, const FetchContext& context);
+
 }  // namespace soci

@@ -61,6 +61,9 @@ class Program : public testing::Test {
   test::TemporaryDirectory directory;
 };
 
+const std::vector<std::vector<std::string>> kVerbs = {{},         {"create"}, {"list"},         {"info"},
+                                                      {"verify"}, {"ztoc"},   {"ztoc", "info"}, {"ztoc", "get-file"}};
+
 constexpr char kIndexOfI01[] = "sha256:8fc12959556be3ae4a37ac7136f08f92a1302094bef44b567f2105a1ce89a219";
 constexpr char kLayerOfI01[] = "sha256:32ee606b5f11db26a278ce4b031211e5a3e08a9417d165a7ce2aab241fc99b0b";
 
@@ -221,8 +224,62 @@ TEST_F(Program, ACorruptLayerIsSkippedWithItsReason) {
   EXPECT_THAT(cut.err, HasSubstr("bytes, but 13702247 are promised"));
 }
 
+TEST_F(Program, VerifyProvesWhatCreateMadeAndNamesFaultsOneByOne) {
+  const std::string image = Image("i01-single-big");
+  ExpectFailure({"verify", image}, 3, "has no SOCI index");
+  ASSERT_EQ(Run({"create", "--verify", image}).exit_code, 0);
+  const CommandResult right = Run({"verify", image});
+  EXPECT_EQ(right.exit_code, 0) << right.err;
+  EXPECT_THAT(right.out, StartsWith(std::string(kIndexOfI01) + " linux/amd64 right: 1 layers, "));
+  EXPECT_EQ(nlohmann::json::parse(Run({"verify", "--json", image}).out)[0]["right"], true);
+  EXPECT_EQ(Run({"verify", "--index", kIndexOfI01, image}).exit_code, 0);
+  ExpectFailure({"verify", "--index", "sha256:" + std::string(64, 'a'), image}, 3, "No such file");
+  ExpectFailure({"verify", "--index", "x", image}, 2, "--index");
+  // A byte in the middle of the layer.
+  const std::string path = BlobPath("i01-single-big", kLayerOfI01);
+  std::string bytes = ReadFile(path).value();
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  ASSERT_TRUE(WriteFileAtomic(path, bytes).ok());
+  const CommandResult wrong = Run({"verify", "--quiet", image});
+  EXPECT_EQ(wrong.exit_code, 6);
+  std::istringstream lines(wrong.out);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_THAT(line, StartsWith(std::string(kIndexOfI01) + " layer " + kLayerOfI01 + " "));
+  }
+  EXPECT_THAT(wrong.out, HasSubstr("span 2: its bytes do not match its digest\n"));
+  EXPECT_THAT(wrong.out, HasSubstr("the layer itself is damaged"));
+}
+
+TEST_F(Program, ZtocInfoAndGetFileLookIntoALayer) {
+  const std::string image = Image("i06-prefetch");
+  ASSERT_EQ(Run({"create", "--min-layer-size", "0", "--span-size", "64KiB", image}).exit_code, 0);
+  const auto info = nlohmann::json::parse(Run({"info", "--json", image}).out)[0];
+  const std::string layer = info["artifacts"][0]["layer"], ztoc = info["artifacts"][0]["digest"];
+  for (const std::string& digest : {layer, ztoc}) {
+    const CommandResult text = Run({"ztoc", "info", "--files", image, digest});
+    EXPECT_EQ(text.exit_code, 0) << text.err;
+    EXPECT_THAT(text.out, HasSubstr("  f/a\n"));
+  }
+  const auto json = nlohmann::json::parse(Run({"ztoc", "info", "--files", "--json", image, ztoc}).out);
+  EXPECT_EQ(json["files"].size(), json["entries"]);
+  EXPECT_EQ(json["layer"], layer);
+  const CommandResult expected =
+      test::RunCommand({"sh", "-c", "gzip -dc \"$1\" | tar -xO f/a", "sh", BlobPath("i06-prefetch", layer)});
+  const CommandResult file = Run({"ztoc", "get-file", image, ztoc, "/f/a"});
+  EXPECT_EQ(file.exit_code, 0) << file.err;
+  EXPECT_GT(file.out.size(), 0u);
+  EXPECT_TRUE(file.out == expected.out);
+  ASSERT_EQ(Run({"ztoc", "get-file", image, ztoc, "f/a", "-o", directory / "out"}).exit_code, 0);
+  EXPECT_TRUE(ReadFile(directory / "out").value() == expected.out);
+  ExpectFailure({"ztoc", "get-file", image, ztoc, "f/no"}, 3, "f/no");
+  ExpectFailure({"ztoc", "get-file", image, ztoc, "f", "-o", directory / "new"}, 1, "is no regular file");
+  ExpectFailure({"ztoc", "info", image, "sha256:" + std::string(64, 'a')}, 3, "has a zTOC");
+  ExpectFailure({"ztoc", "info", image, "x"}, 2, "is not a digest");
+  ExpectFailure({"ztoc"}, 2, "subcommand");
+}
+
 TEST_F(Program, HelpFitsOneScreenAndHasAnExample) {
-  for (const auto& verb : {std::vector<std::string>{}, {"create"}, {"list"}, {"info"}}) {
+  for (const auto& verb : kVerbs) {
     std::vector<std::string> arguments = verb;
     arguments.push_back("--help");
     const CommandResult help = Run(arguments);
@@ -238,11 +295,12 @@ TEST_F(Program, HelpFitsOneScreenAndHasAnExample) {
 
 TEST_F(Program, EveryFlagIsDocumented) {
   const std::string page = ReadFile(SOCI_SOURCE_DIR "/docs/indexing.md").value();
-  for (const char* verb : {"create", "list", "info"}) {
-    std::istringstream words(Run({verb, "--help"}).out);
+  for (std::vector<std::string> verb : kVerbs) {
+    verb.push_back("--help");
+    std::istringstream words(Run(verb).out);
     for (std::string word; words >> word;) {
       if (!word.starts_with("--")) continue;
-      EXPECT_THAT(page, HasSubstr("`" + word)) << verb;
+      EXPECT_THAT(page, HasSubstr("`" + word)) << verb.front();
     }
   }
 }

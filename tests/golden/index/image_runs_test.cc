@@ -86,7 +86,7 @@ std::string TestName(const testing::TestParamInfo<Run>& info) {
   return name;
 }
 
-class Silent : public IndexProgress {
+class Silent : public LayerProgress {
   void OnStart(const oci::Descriptor&) override {}
   void OnBytes(const oci::Descriptor&, uint64_t) override {}
   void OnEnd(const oci::Descriptor&, LayerOutcome, const std::string&) override {}
