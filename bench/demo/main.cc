@@ -44,7 +44,7 @@ void Run(const std::string& layers, const std::string& result) {
   uint64_t image_bytes = 0;
   {
     const test::TestImage image = ReadImage(layers);
-    for (const test::TestLayer& layer : image.layers()) image_bytes += layer.blob.size();
+    for (const test::ImageLayer& layer : image.layers()) image_bytes += layer.blob.size();
     image.Push(registry, "demo", "v1");
   }
   ::malloc_trim(0);  // the machine's memory is for the page cache now

@@ -51,6 +51,7 @@ class Link {
 
   // While down, every connection is reset at once; SetDown(true) also cuts those that are open.
   void SetDown(bool down) SOCI_EXCLUDES(mutex_);
+  bool IsDown() const { return down_; }
   // Goes down by itself once so many more bytes have come from upstream; -1 takes that back.
   void GoDownAfter(int64_t bytes) { bytes_until_down_ = bytes; }
 

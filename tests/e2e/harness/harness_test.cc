@@ -44,7 +44,7 @@ TEST_F(Harness, TheRegistryLogCountsEachRequestOnce) {
   const std::string name = Push(image, "small");
   registry_.ForgetRequests();
   ASSERT_EQ(Failure(containerd_.Pull("overlayfs", name)), "");
-  for (const TestLayer& layer : image.layers()) {
+  for (const ImageLayer& layer : image.layers()) {
     const std::vector<LoggedRequest> gets = registry_.BlobGets(layer.digest.ToString());
     ASSERT_EQ(gets.size(), 1u);
     EXPECT_EQ(gets[0].bytes, layer.blob.size());

@@ -208,7 +208,7 @@ class ServiceUnderContainerd : public ::testing::Test {
     return "example/app:1";
   }
   // As an unpacker that passes CRI's labels would.
-  grpc::Status PrepareLayer(SnapshotsClient& client, const TestLayer& layer, const std::string& parent,
+  grpc::Status PrepareLayer(SnapshotsClient& client, const ImageLayer& layer, const std::string& parent,
                             const std::string& chain) {
     return client.Prepare(
         "extract-" + layer.digest.Hex(), parent,
@@ -310,7 +310,7 @@ TEST_F(ServiceUnderContainerd, C16_TheRootOfAContainerHasTheModeAndOwnerItHasOnO
 TEST_F(ServiceUnderContainerd, LazyAndDeferredLayersMixAndSurviveARestart) {
   const TestImage image = TwoLayers();
   const std::string name = Import(image, false);
-  const TestLayer& base = image.layers()[0];
+  const ImageLayer& base = image.layers()[0];
   const oci::ChainId chain_1(base.diff_id);
   // The base is "mounted" by the provider; the layer on it is left to containerd.
   provider_.Add(oci::LayerDigest(base.digest));

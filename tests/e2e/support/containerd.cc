@@ -122,12 +122,21 @@ CommandResult Containerd::RunDetached(const std::string& snapshotter, const std:
   return Ctr(RunArguments("--detach", snapshotter, reference, id, std::move(command)));
 }
 
-CommandResult Containerd::Exec(const std::string& id, std::vector<std::string> command,
-                               std::chrono::seconds timeout) const {
+std::vector<std::string> Containerd::ExecArguments(const std::string& id, std::vector<std::string> command) const {
   std::vector<std::string> arguments = {
       "tasks", "exec", "--exec-id", "exec-" + std::to_string(++execs_), "--fifo-dir", folder_ + "/fifo", id};
   arguments.insert(arguments.end(), command.begin(), command.end());
-  return Ctr(arguments, timeout);
+  return arguments;
+}
+
+CommandResult Containerd::Exec(const std::string& id, std::vector<std::string> command,
+                               std::chrono::seconds timeout) const {
+  return Ctr(ExecArguments(id, std::move(command)), timeout);
+}
+
+std::unique_ptr<Process> Containerd::StartExec(const std::string& id, std::vector<std::string> command,
+                                               const std::string& log) const {
+  return std::make_unique<Process>(CtrLine(ExecArguments(id, std::move(command))), log, Options());
 }
 
 void Containerd::RemoveContainer(const std::string& id) const {

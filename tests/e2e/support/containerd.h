@@ -41,6 +41,9 @@ class Containerd {
                             std::vector<std::string> command) const;
   CommandResult Exec(const std::string& id, std::vector<std::string> command,
                      std::chrono::seconds timeout = std::chrono::seconds(60)) const;
+  // An exec as a program in the background, its output going to `log`.
+  std::unique_ptr<Process> StartExec(const std::string& id, std::vector<std::string> command,
+                                     const std::string& log) const;
   // Ends a detached container and waits until it is gone.
   void RemoveContainer(const std::string& id) const;
   // Removes an image and lets the collector finish.
@@ -54,6 +57,7 @@ class Containerd {
   std::vector<std::string> RunArguments(const std::string& flag, const std::string& snapshotter,
                                         const std::string& reference, const std::string& id,
                                         std::vector<std::string> command) const;
+  std::vector<std::string> ExecArguments(const std::string& id, std::vector<std::string> command) const;
   std::vector<std::string> Names(std::vector<std::string> arguments) const;
   std::string Program(const std::string& name) const;
   ProcessOptions Options() const;

@@ -41,27 +41,27 @@ void WriteWhole(const std::filesystem::path& path, std::string_view bytes) {
 
 }  // namespace
 
-TestLayer StoredLayer(std::string blob, const std::string& media_type, std::string_view tar) {
+ImageLayer StoredLayer(std::string blob, const std::string& media_type, std::string_view tar) {
   const oci::Digest digest = oci::Digest::Of(blob);
   return {std::move(blob), media_type, digest, oci::DiffId(oci::Digest::Of(tar))};
 }
 
-TestLayer GzipLayer(std::string_view tar, int level) {
+ImageLayer GzipLayer(std::string_view tar, int level) {
   return StoredLayer(Gzip(tar, level), std::string(oci::kMediaTypeLayerGzip), tar);
 }
 
-TestLayer PlainLayer(std::string_view tar) {
+ImageLayer PlainLayer(std::string_view tar) {
   return StoredLayer(std::string(tar), std::string(oci::kMediaTypeLayerTar), tar);
 }
 
-TestImage& TestImage::Add(TestLayer layer) {
+TestImage& TestImage::Add(ImageLayer layer) {
   layers_.push_back(std::move(layer));
   return *this;
 }
 
 std::string TestImage::Config() const {
   Json diff_ids = Json::array();
-  for (const TestLayer& layer : layers_) diff_ids.push_back(layer.diff_id.ToString());
+  for (const ImageLayer& layer : layers_) diff_ids.push_back(layer.diff_id.ToString());
   return Json{{"architecture", Architecture()},
               {"os", "linux"},
               {"config", {{"Env", {"PATH=/bin:/usr/bin"}}, {"Cmd", {"/bin/sh"}}}},
@@ -72,7 +72,7 @@ std::string TestImage::Config() const {
 std::string TestImage::Manifest() const {
   const std::string config = Config();
   Json layers = Json::array();
-  for (const TestLayer& layer : layers_) {
+  for (const ImageLayer& layer : layers_) {
     layers.push_back(DescriptorJson(layer.media_type, layer.digest, layer.blob.size()));
   }
   return Json{{"schemaVersion", 2},
@@ -84,7 +84,7 @@ std::string TestImage::Manifest() const {
 
 std::string TestImage::Push(const DockerRegistry& registry, const std::string& repository,
                             const std::string& tag) const {
-  for (const TestLayer& layer : layers_) PushBlob(registry, repository, layer.blob);
+  for (const ImageLayer& layer : layers_) PushBlob(registry, repository, layer.blob);
   PushBlob(registry, repository, Config());
   PushManifest(registry, repository, tag, std::string(oci::kMediaTypeManifest), Manifest());
   return registry.host() + "/" + repository + ":" + tag;
@@ -92,7 +92,7 @@ std::string TestImage::Push(const DockerRegistry& registry, const std::string& r
 
 void TestImage::WriteLayout(const std::string& folder, const std::string& tag) const {
   const std::filesystem::path blobs = std::filesystem::path(folder) / "blobs/sha256";
-  for (const TestLayer& layer : layers_) WriteWhole(blobs / layer.digest.Hex(), layer.blob);
+  for (const ImageLayer& layer : layers_) WriteWhole(blobs / layer.digest.Hex(), layer.blob);
   WriteWhole(blobs / oci::Digest::Of(Config()).Hex(), Config());
   const std::string manifest = Manifest();
   WriteWhole(blobs / digest().Hex(), manifest);

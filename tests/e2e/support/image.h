@@ -15,23 +15,23 @@
 
 namespace soci::test {
 
-struct TestLayer {
+struct ImageLayer {
   std::string blob;  // as stored
   std::string media_type;
   oci::Digest digest;
   oci::DiffId diff_id;
 };
 
-TestLayer GzipLayer(std::string_view tar, int level = 6);
-TestLayer PlainLayer(std::string_view tar);
+ImageLayer GzipLayer(std::string_view tar, int level = 6);
+ImageLayer PlainLayer(std::string_view tar);
 // A blob that is compressed already, by pigz for example.
-TestLayer StoredLayer(std::string blob, const std::string& media_type, std::string_view tar);
+ImageLayer StoredLayer(std::string blob, const std::string& media_type, std::string_view tar);
 
 class TestImage {
  public:
-  TestImage& Add(TestLayer layer);
+  TestImage& Add(ImageLayer layer);
 
-  const std::vector<TestLayer>& layers() const { return layers_; }
+  const std::vector<ImageLayer>& layers() const { return layers_; }
   std::string Config() const;
   std::string Manifest() const;
   oci::Digest digest() const { return oci::Digest::Of(Manifest()); }
@@ -41,7 +41,7 @@ class TestImage {
   void WriteLayout(const std::string& folder, const std::string& tag) const;
 
  private:
-  std::vector<TestLayer> layers_;
+  std::vector<ImageLayer> layers_;
 };
 
 // A layer with a static busybox and links for the commands that tests call, plus the directories a container needs.

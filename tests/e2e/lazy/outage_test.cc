@@ -1,0 +1,183 @@
+// What goes wrong outside: registries that go away and come back, daemons that are restarted, images that are removed.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/e2e/support/lazy_start.h"
+#include "tests/support/temporary_directory.h"
+
+namespace soci::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+constexpr size_t kBigFile = 16 << 20;
+
+TestImage BigImage(uint64_t seed = 1) {
+  return TestImage()
+      .Add(GzipLayer(BusyboxTar().Finish()))
+      .Add(GzipLayer(TarBuilder()
+                         .Directory("srv")
+                         .File("srv/big", NoiseBytes(kBigFile, seed))
+                         .File("srv/last", "last\n")
+                         .Finish()));
+}
+
+std::string BigFileSum(uint64_t seed = 1) { return oci::Digest::Of(NoiseBytes(kBigFile, seed)).Hex(); }
+
+class Outage : public LazyStart {
+ protected:
+  Outage() : LazyStart(OnDemandOnly()) {}
+};
+
+TEST_F(Outage, ARegistryThatStopsInTheMiddleOfAReadAndComesBackOnlyDelaysIt) {
+  const std::string reference = PushIndexed(BigImage(), "app");
+  PullLazily(reference);
+  ASSERT_EQ(Failure(containerd_.RunDetached("soci", reference, "c1", {"sleep", "1000"})), "");
+  link_->GoDownAfter(kBigFile / 2);
+  const auto reader = containerd_.StartExec("c1", {"sha256sum", "/srv/big"}, sandbox_ / "output");
+  ASSERT_TRUE(WaitUntil([&] { return link_->IsDown(); })) << daemon_.Log();
+  link_->SetDown(false);
+  EXPECT_EQ(reader->Wait(std::chrono::seconds(60)), 0);
+  std::ifstream output(sandbox_ / "output");
+  std::string sum;
+  output >> sum;
+  EXPECT_EQ(sum, BigFileSum());
+  containerd_.RemoveContainer("c1");
+}
+
+TEST_F(Outage, WhatWasReadBeforeIsReadableWithoutARegistry) {
+  const std::string reference = PushIndexed(BigImage(), "app");
+  PullLazily(reference);
+  ASSERT_EQ(Failure(containerd_.RunDetached("soci", reference, "c1", {"sleep", "1000"})), "");
+  EXPECT_EQ(containerd_.Exec("c1", {"cat", "/srv/last"}).out, "last\n");
+  registry_.Stop();
+  EXPECT_EQ(containerd_.Exec("c1", {"cat", "/srv/last"}).out, "last\n");
+  containerd_.RemoveContainer("c1");
+}
+
+class Restart : public LazyStart {
+ protected:
+  Restart() : LazyStart(OnDemandOnly()) {}
+};
+
+TEST_F(Restart, ContainersStartAfterACleanRestartOfTheDaemon) {
+  const std::string reference = PushIndexed(BigImage(), "app");
+  PullLazily(reference);
+  EXPECT_EQ(daemon_.Stop(), 0);
+  daemon_.Start();
+  EXPECT_THAT(Output(reference, {"sha256sum", "/srv/big"}), StartsWith(BigFileSum()));
+}
+
+TEST_F(Restart, ContainersStartAfterTheDaemonWasKilledWithALazyContainerRunning) {
+  const std::string reference = PushIndexed(BigImage(), "app");
+  PullLazily(reference);
+  ASSERT_EQ(Failure(containerd_.RunDetached("soci", reference, "c1", {"sleep", "1000"})), "");
+  EXPECT_EQ(containerd_.Exec("c1", {"cat", "/srv/last"}).out, "last\n");
+  daemon_.Kill();
+  daemon_.Start();
+  containerd_.RemoveContainer("c1");
+  EXPECT_THAT(Output(reference, {"sha256sum", "/srv/big"}), StartsWith(BigFileSum()));
+}
+
+TEST_F(Restart, TheDaemonMountsEverythingAgainWithoutARegistry) {
+  const std::string reference = PushIndexed(BigImage(), "app");
+  PullLazily(reference);
+  EXPECT_EQ(Output(reference, {"cat", "/srv/last"}), "last\n");
+  registry_.Stop();
+  daemon_.Kill();
+  daemon_.Start();
+  EXPECT_EQ(Output(reference, {"cat", "/srv/last"}), "last\n");
+}
+
+TEST_F(Restart, ContainerdRestartsBesideTheRunningDaemon) {
+  const std::string reference = PushIndexed(BigImage(), "app");
+  PullLazily(reference);
+  containerd_.Stop();
+  containerd_.Start();
+  EXPECT_EQ(Output(reference, {"cat", "/srv/last"}), "last\n");
+}
+
+TEST(RestartOrder, TheDaemonMayStartBeforeContainerd) {
+  Sandbox sandbox;
+  DockerRegistry registry(sandbox);
+  Daemon daemon(sandbox, {"--containerd.address=" + (sandbox / "containerd/c.sock")});
+  daemon.UsePlainHttp(registry.host());
+  const std::string reference = BigImage().Push(registry, "app", "v1");
+  ASSERT_EQ(Failure(CreateIndex(reference, {"--min-layer-size=0"})), "");
+  Containerd containerd(sandbox, daemon.socket());
+  ASSERT_EQ(Failure(daemon.Pull(containerd, reference)), "") << daemon.Log();
+  EXPECT_EQ(containerd.Run("soci", reference, "c1", {"cat", "/srv/last"}).out, "last\n");
+  containerd.RemoveAllImages();
+}
+
+class Removal : public LazyStart {
+ protected:
+  std::vector<std::string> LayerFolders() const {
+    std::vector<std::string> folders;
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator(daemon_.state() + "/layers/sha256", none)) {
+      folders.push_back(entry.path().filename());
+    }
+    return folders;
+  }
+  std::vector<std::string> Snapshots() const {
+    std::vector<std::string> folders;
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator(daemon_.state() + "/snapshots", none)) {
+      folders.push_back(entry.path().filename());
+    }
+    return folders;
+  }
+};
+
+TEST_F(Removal, AnImageThatIsRemovedLeavesNothingInTheStateDirectory) {
+  const std::string reference = PushIndexed(BigImage(), "app");
+  PullLazily(reference);
+  EXPECT_EQ(Output(reference, {"cat", "/srv/last"}), "last\n");
+  ASSERT_TRUE(daemon_.WaitUntilSealed()) << daemon_.Log();
+  EXPECT_EQ(LayerFolders().size(), 2u);
+  ASSERT_EQ(Failure(containerd_.RemoveImage(reference)), "");
+  EXPECT_TRUE(WaitUntil([&] { return LayerFolders().empty() && Snapshots().empty(); })) << daemon_.Log();
+  EXPECT_THAT(LayerFolders(), IsEmpty());
+  EXPECT_THAT(Snapshots(), IsEmpty());
+  EXPECT_THAT(daemon_.Layers(), IsEmpty());
+  EXPECT_THAT(MountPointsBelow(sandbox_.root()), IsEmpty());
+}
+
+// G1
+TEST_F(Removal, AnImageThatIsRemovedWhileItIsFilledStopsBeingFetched) {
+  const std::string reference = PushIndexed(BigImage(), "app");
+  // The fill stalls when a tenth is here, so the removal comes in its middle, however fast the machine is.
+  link_->GoDownAfter(kBigFile / 10 + (2 << 20));
+  PullLazily(reference);
+  ASSERT_TRUE(WaitUntil([&] { return link_->IsDown(); })) << daemon_.Log();
+  ASSERT_EQ(Failure(containerd_.RemoveImage(reference)), "");
+  ASSERT_TRUE(WaitUntil([&] { return LayerFolders().empty(); })) << daemon_.Log();
+  link_->SetDown(false);
+  registry_.ForgetRequests();
+  // Whatever were still wanted would be asked for again by now: a pull of another image goes the whole way.
+  const std::string other = PushIndexed(BigImage(2), "other");
+  PullLazily(other);
+  ASSERT_TRUE(daemon_.WaitUntilSealed()) << daemon_.Log();
+  EXPECT_THAT(registry_.BlobGets(BigImage().layers()[1].digest.ToString()), IsEmpty());
+}
+
+TEST_F(Removal, ALayerThatTwoImagesShareStaysUntilTheLastIsGone) {
+  const std::string one = PushIndexed(BigImage(1), "one"), two = PushIndexed(BigImage(2), "two");
+  PullLazily(one);
+  PullLazily(two);
+  EXPECT_EQ(LayerFolders().size(), 3u);
+  ASSERT_EQ(Failure(containerd_.RemoveImage(one)), "");
+  EXPECT_TRUE(WaitUntil([&] { return LayerFolders().size() == 2; })) << daemon_.Log();
+  EXPECT_EQ(Output(two, {"cat", "/srv/last"}), "last\n");
+  ASSERT_EQ(Failure(containerd_.RemoveImage(two)), "");
+  EXPECT_TRUE(WaitUntil([&] { return LayerFolders().empty(); })) << daemon_.Log();
+}
+
+}  // namespace
+}  // namespace soci::test

@@ -1,0 +1,49 @@
+#include "tests/e2e/support/lazy_start.h"
+
+namespace soci::test {
+
+std::vector<std::string> OnDemandOnly() { return {"--fetch.fill=false"}; }
+
+LazyStart::LazyStart(std::vector<std::string> daemon_flags)
+    : daemon_(sandbox_, [&] {
+        daemon_flags.push_back("--containerd.address=" + containerd_.address());
+        return daemon_flags;
+      }()) {
+  daemon_.UsePlainHttp("127.0.0.1:" + std::to_string(link_->port()));
+}
+
+std::string LazyStart::PushIndexed(const TestImage& image, const std::string& repository,
+                                   std::vector<std::string> flags) {
+  const std::string reference = Push(image, repository);
+  std::vector<std::string> all = {"--min-layer-size=0", "--span-size=64KiB"};
+  all.insert(all.end(), flags.begin(), flags.end());
+  EXPECT_EQ(Failure(CreateIndex(reference, all)), "");
+  registry_.ForgetRequests();
+  return reference;
+}
+
+void LazyStart::PullLazily(const std::string& reference) {
+  ASSERT_EQ(Failure(daemon_.Pull(containerd_, reference)), "") << daemon_.Log();
+}
+
+std::string LazyStart::Output(const std::string& reference, std::vector<std::string> command) {
+  const CommandResult result =
+      containerd_.Run("soci", reference, "c" + std::to_string(++containers_), std::move(command));
+  EXPECT_EQ(Failure(result), "") << daemon_.Log();
+  return result.out;
+}
+
+std::vector<std::string> LazyStart::LayerStates() {
+  std::vector<std::string> states;
+  for (const Daemon::Layer& layer : daemon_.Layers()) states.push_back(layer.digest + ": " + layer.state);
+  return states;
+}
+
+std::string LazyStart::StateOf(const ImageLayer& layer) {
+  for (const Daemon::Layer& known : daemon_.Layers()) {
+    if (known.digest == layer.digest.ToString()) return known.state;
+  }
+  return "unknown";
+}
+
+}  // namespace soci::test

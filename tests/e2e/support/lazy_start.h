@@ -1,0 +1,37 @@
+// The fixture of tests with the whole product: EndToEnd, and our daemon as containerd's snapshotter "soci". Images are
+// pushed, indexed by soci-index and pulled by soci-snapshotter, through the link.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/e2e/support/daemon.h"
+#include "tests/e2e/support/end_to_end.h"
+
+namespace soci::test {
+
+class LazyStart : public EndToEnd {
+ protected:
+  explicit LazyStart(std::vector<std::string> daemon_flags = {});
+
+  // Pushes and indexes: every layer whatever its size, in spans of 64 KiB unless flags say otherwise. The name for
+  // pulling.
+  std::string PushIndexed(const TestImage& image, const std::string& repository, std::vector<std::string> flags = {});
+  // soci-snapshotter pull; fails the test with what it said.
+  void PullLazily(const std::string& reference);
+  // What a container of the image prints for this command.
+  std::string Output(const std::string& reference, std::vector<std::string> command);
+  // "sealed", "deferred" and so on, of the layers that status knows, each with "digest: " before it.
+  std::vector<std::string> LayerStates();
+  std::string StateOf(const ImageLayer& layer);
+
+  Daemon daemon_;
+
+ private:
+  int containers_ = 0;
+};
+
+// Nothing is fetched that nobody asked for: for tests that count.
+std::vector<std::string> OnDemandOnly();
+
+}  // namespace soci::test
