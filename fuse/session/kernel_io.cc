@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -61,8 +62,9 @@ void DetachMount(const std::string& mount_point) {
 
 Status ClearMountPoint(const std::string& mount_point) {
   for (int i = 0; i < kDeadMountLimit && IsMountRoot(mount_point); ++i) {
-    struct stat answer {};
-    if (::stat(mount_point.c_str(), &answer) == 0 || errno != ENOTCONN) {
+    // Not stat: the kernel may answer that from what the dead server once told it.
+    struct statfs answer {};
+    if (::statfs(mount_point.c_str(), &answer) == 0 || errno != ENOTCONN) {
       return absl::FailedPreconditionError(fmt::format("{} is a mount point already", mount_point));
     }
     log::Info("taking away the dead mount at {}", mount_point);

@@ -4,23 +4,24 @@
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <optional>
 
-#include "indexer/base/byte_stream.h"
 #include "indexer/content/containerd_content.h"
 #include "indexer/content/containerd_images.h"
 #include "indexer/content/containerd_snapshots.h"
+#include "indexer/index/find_index.h"
 #include "indexer/oci/annotations.h"
 #include "indexer/oci/platform.h"
 #include "indexer/registry/registry_client.h"
+#include "snapshotter/daemon/layer_downloads.h"
 
 namespace soci {
 namespace {
 
 using Labels = std::map<std::string, std::string>;
 
-constexpr size_t kLongestLabel = 4096;                    // key and value, containerd's limit
-constexpr auto kDownloadBudget = std::chrono::hours(24);  // a layer may be large and the link slow
+constexpr size_t kLongestLabel = 4096;  // key and value, containerd's limit
 constexpr std::string_view kContentReference = "containerd.io/gc.ref.content.";
 constexpr std::string_view kSnapshotReference = "containerd.io/gc.ref.snapshot.";
 
@@ -69,6 +70,7 @@ class Pull {
   const oci::Manifest& manifest() const { return resolved_.manifest; }
 
  private:
+  void StartDownloads();
   Result<LayerPulled> FillLayer(size_t layer, const oci::ChainId& parent, const oci::ChainId& name);
   Status Unpack(size_t layer, const std::vector<ContainerdMount>& mounts);
   Labels SnapshotLabels(size_t layer, const oci::ChainId& name) const;
@@ -84,6 +86,7 @@ class Pull {
   FetchContext context_;
   ResolvedImage resolved_;
   PulledImage result_;
+  std::unique_ptr<LayerDownloads> downloads_;  // last: uses the rest
 };
 
 Status Pull::Resolve() {
@@ -144,7 +147,25 @@ Labels Pull::SnapshotLabels(size_t layer, const oci::ChainId& name) const {
           {std::string(oci::kLabelImageLayers), NeighboursLabel(resolved_.manifest, layer)}};
 }
 
+// Layers without a zTOC will not be lazy, so they need not wait until the snapshotter says so. A guess: being wrong
+// costs time, nothing else.
+void Pull::StartDownloads() {
+  downloads_ = std::make_unique<LayerDownloads>(registry_, content_, image_, resolved_.manifest, options_.stop,
+                                                progress_.downloading);
+  auto index = FindSociIndex(registry_, image_, result_.manifest, {}, context_);
+  if (!index.ok()) return;
+  oci::ChainId chain;
+  for (size_t i = 0; i < resolved_.manifest.layers.size(); ++i) {
+    chain = oci::Stack(chain, resolved_.config.diff_ids[i]);
+    const oci::LayerDigest layer(resolved_.manifest.layers[i].digest);
+    if (*index && (*index)->ZtocFor(layer) != nullptr) continue;
+    auto exists = snapshots_.Exists(chain.ToString());
+    if (exists.ok() && !*exists) downloads_->Start(i);
+  }
+}
+
 Status Pull::FillLayers() {
+  StartDownloads();
   oci::ChainId parent;
   for (size_t i = 0; i < resolved_.manifest.layers.size(); ++i) {
     if (options_.stop.stop_requested()) return absl::CancelledError("stopped");
@@ -179,16 +200,7 @@ Result<LayerPulled> Pull::FillLayer(size_t layer, const oci::ChainId& parent, co
 
 Status Pull::Unpack(size_t layer, const std::vector<ContainerdMount>& mounts) {
   const oci::Descriptor& descriptor = resolved_.manifest.layers[layer];
-  SOCI_ASSIGN_OR_RETURN(bool local, content_.Has(descriptor.digest));
-  if (!local) {
-    FetchContext context = context_;
-    context.budget = kDownloadBudget;
-    SOCI_ASSIGN_OR_RETURN(auto source, registry_.OpenBlob(image_, descriptor));
-    auto stream = MakeSourceStream(*source, context);
-    SOCI_RETURN_IF_ERROR(content_.Copy(descriptor, *stream, {}, [&](uint64_t bytes) {
-      if (progress_.downloading) progress_.downloading(layer, bytes);
-    }));
-  }
+  SOCI_RETURN_IF_ERROR(downloads_->Finish(layer));
   if (progress_.unpacking) progress_.unpacking(layer);
   SOCI_ASSIGN_OR_RETURN(oci::DiffId diff_id, snapshots_.Apply(descriptor, mounts));
   if (diff_id != resolved_.config.diff_ids[layer]) {
@@ -216,7 +228,7 @@ std::string NeighboursLabel(const oci::Manifest& manifest, size_t layer) {
 Result<PulledImage> PullImage(RegistryClient& registry, ContainerdChannel& containerd, const oci::Reference& image,
                               const PullOptions& options, const PullProgress& progress) {
   Pull pull(registry, containerd, image, options, progress);
-  if (Status resolved = pull.Resolve(); !resolved.ok()) return Annotate(resolved, image.ToString());
+  SOCI_RETURN_IF_ERROR(pull.Resolve());
   if (progress.resolved) progress.resolved(pull.manifest());
   SOCI_ASSIGN_OR_RETURN(auto lease, ContainerdLease::Create(containerd));
   SOCI_RETURN_IF_ERROR(pull.StoreDocuments());

@@ -31,7 +31,7 @@ struct PulledImage {
   std::vector<LayerPulled> layers;
 };
 
-// Told what happens, for people. Any of the calls may be empty.
+// Told what happens, for people. Any of the calls may be empty; `downloading` comes from several threads.
 struct PullProgress {
   std::function<void(const oci::Manifest&)> resolved;
   std::function<void(size_t layer, uint64_t bytes)> downloading;

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "indexer/base/mutex.h"
 #include "indexer/registry/registry_client.h"
 #include "snapshotter/daemon/exit_code.h"
 #include "snapshotter/daemon/image_pull.h"
@@ -22,9 +23,18 @@ class PullPrinter {
   PullProgress Progress() {
     PullProgress progress;
     progress.resolved = [this](const oci::Manifest& manifest) { Resolved(manifest); };
-    progress.downloading = [this](size_t layer, uint64_t bytes) { Downloading(layer, bytes); };
-    progress.unpacking = [this](size_t layer) { Line(layer, "unpacking", false); };
-    progress.layer_done = [this](size_t layer, LayerPulled how) { Done(layer, how); };
+    progress.downloading = [this](size_t layer, uint64_t bytes) {
+      MutexLock lock(mutex_);
+      Downloading(layer, bytes);
+    };
+    progress.unpacking = [this](size_t layer) {
+      MutexLock lock(mutex_);
+      Line(layer, "unpacking", false);
+    };
+    progress.layer_done = [this](size_t layer, LayerPulled how) {
+      MutexLock lock(mutex_);
+      Done(layer, how);
+    };
     return progress;
   }
 
@@ -60,11 +70,12 @@ class PullPrinter {
 
   const bool terminal_ = ::isatty(STDERR_FILENO) == 1;
   oci::Manifest manifest_;
+  Mutex mutex_;  // a leaf: one writes at a time
   int percent_ = -1;
 };
 
-Result<PulledImage> Pull(const PullVerbOptions& options, const StopSignals& signals, PullPrinter& printer) {
-  SOCI_ASSIGN_OR_RETURN(oci::Reference image, oci::Reference::Parse(options.reference));
+Result<PulledImage> Pull(const PullVerbOptions& options, const oci::Reference& image, const StopSignals& signals,
+                         PullPrinter& printer) {
   RegistryConfig config;
   SOCI_ASSIGN_OR_RETURN(auto registry, RegistryParts::Make(config, options.plain_http));
   ContainerdChannel::Options containerd;
@@ -81,8 +92,13 @@ Result<PulledImage> Pull(const PullVerbOptions& options, const StopSignals& sign
 }  // namespace
 
 int PullVerb(const PullVerbOptions& options, const StopSignals& signals) {
+  auto image = oci::Reference::Parse(options.reference);
+  if (!image.ok()) {
+    Fail(Annotate(image.status(), "pull"));
+    return kExitUsage;
+  }
   PullPrinter printer;
-  auto pulled = Pull(options, signals, printer);
+  auto pulled = Pull(options, *image, signals, printer);
   if (!pulled.ok()) return Fail(Annotate(pulled.status(), "pull " + options.reference));
   fmt::print("{}\n", pulled->manifest.ToString());
   return kExitDone;

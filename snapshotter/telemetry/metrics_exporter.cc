@@ -1,12 +1,18 @@
 #include "snapshotter/telemetry/metrics_exporter.h"
 
 #include <fmt/format.h>
+#include <netinet/in.h>
 #include <prometheus/collectable.h>
 #include <prometheus/exposer.h>
 #include <prometheus/metric_family.h>
+#include <sys/socket.h>
 
+#include <chrono>
 #include <exception>
+#include <thread>
 #include <utility>
+
+#include "indexer/base/unique_fd.h"
 
 namespace soci {
 namespace {
@@ -41,16 +47,39 @@ class SampleCollector : public prometheus::Collectable {
   const MetricsExporter::Collect collect_;
 };
 
+void Knock(int port) {
+  const UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  if (socket) ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+}
+
 class HttpExporter : public MetricsExporter {
  public:
   HttpExporter(const std::string& address, Collect collect)
-      : collector_(std::make_shared<SampleCollector>(std::move(collect))), exposer_(address, 1) {
-    exposer_.RegisterCollectable(collector_);
+      : collector_(std::make_shared<SampleCollector>(std::move(collect))),
+        exposer_(std::make_unique<prometheus::Exposer>(address, 1)) {
+    exposer_->RegisterCollectable(collector_);
+  }
+
+  // The server looks whether it shall end when somebody connects, or else every two seconds: too long for a daemon
+  // whose restart containers wait for.
+  ~HttpExporter() override {
+    const std::vector<int> ports = exposer_->GetListeningPorts();
+    const std::jthread knocking([&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        for (int port : ports) Knock(port);
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+    });
+    exposer_.reset();
   }
 
  private:
   const std::shared_ptr<SampleCollector> collector_;  // the exposer keeps a weak reference
-  prometheus::Exposer exposer_;
+  std::unique_ptr<prometheus::Exposer> exposer_;
 };
 
 }  // namespace

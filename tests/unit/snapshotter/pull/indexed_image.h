@@ -1,6 +1,8 @@
 // An image with a SOCI index in a FakeRegistryClient: real gzip layers, real zTOCs, real documents.
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,7 +48,8 @@ inline oci::Descriptor DescriptorOf(std::string_view media_type, std::string_vie
 // are left out of the index; with `index` off there is none at all.
 inline IndexedImage PushIndexedImage(FakeRegistryClient& registry, const std::vector<std::string>& contents,
                                      const std::vector<size_t>& without_ztoc = {}, bool index = true,
-                                     std::string reference = "registry.example/ai/train:v1") {
+                                     std::string reference = "registry.example/ai/train:v1",
+                                     const std::function<void(size_t, Ztoc&)>& falsify = {}) {
   IndexedImage image;
   image.reference = oci::Reference::Parse(reference).value();
   oci::Manifest manifest;
@@ -64,7 +67,8 @@ inline IndexedImage PushIndexedImage(FakeRegistryClient& registry, const std::ve
     const auto stream = MakeSourceStream(*source, {});
     ScanOptions options;
     options.span_size = ztocs.span_size;
-    const ScannedLayer scanned = ScanLayer(*stream, Compression::kGzip, options).value();
+    ScannedLayer scanned = ScanLayer(*stream, Compression::kGzip, options).value();
+    if (falsify) falsify(i, scanned.ztoc);
     const std::string ztoc = EncodeZtoc(scanned.ztoc).value();
     image.diff_ids.push_back(scanned.diff_id);
     image.ztocs.push_back(DescriptorOf(oci::kMediaTypeZtoc, ztoc));

@@ -1,0 +1,136 @@
+#include "snapshotter/daemon/assembly.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "indexer/base/clock.h"
+#include "indexer/base/file_io.h"
+#include "snapshotter/daemon/status_report.h"
+#include "snapshotter/daemon/version.h"
+
+namespace soci {
+namespace {
+
+FetchSchedulerOptions SchedulerOptions(const Config& config) {
+  FetchSchedulerOptions options;
+  options.connections.urgent = config.registry.demand_connections;
+  options.connections.total = config.registry.connections;
+  options.decode_threads = config.fetch.decode_threads;
+  options.decoded_limit = config.fetch.write_queue;
+  return options;
+}
+
+LayerFetcherOptions FetcherOptions(const Config& config) {
+  LayerFetcherOptions options;
+  options.budget = config.registry.read_retry_budget;
+  options.fill_range = config.fetch.fill_range;
+  return options;
+}
+
+ImageSessions::Options SessionOptionsOf(const Config& config) {
+  ImageSessions::Options options;
+  options.bound_only = config.index.trust == TrustPolicy::kBound || !config.index.referrers;
+  options.remember_no = config.index.negative_ttl;
+  return options;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Assembly>> Assembly::Build(const Config& config) {
+  std::unique_ptr<Assembly> assembly(new Assembly(config));
+  SOCI_RETURN_IF_ERROR(assembly->Open());
+  return assembly;
+}
+
+Assembly::Assembly(const Config& config)
+    : config_(config), paths_{config.paths.state, config.paths.run}, folders_(paths_) {}
+
+// In the opposite order of the members: sockets, core, layers (fill stops, mounts go, files are closed clean), threads.
+Assembly::~Assembly() {
+  admin_.reset();
+  server_.reset();
+  folders_.KeepAll();  // a stop is no removal
+}
+
+Status Assembly::Open() {
+  SOCI_RETURN_IF_ERROR(MakeDirectories(paths_.state, 0711));
+  SOCI_RETURN_IF_ERROR(MakeDirectories(paths_.run, 0711));
+  // Before anything is touched: a second daemon would take away the first one's mounts.
+  SOCI_ASSIGN_OR_RETURN(run_lock_, DirectoryLock::Take(paths_.run));
+  SOCI_ASSIGN_OR_RETURN(state_lock_, DirectoryLock::Take(paths_.state));
+  SOCI_RETURN_IF_ERROR(MakeDirectories(paths_.LinksFolder(), 0711));
+  SOCI_RETURN_IF_ERROR(MakeDirectories(paths_.run + "/m", 0711));
+  SOCI_ASSIGN_OR_RETURN(metastore_, Metastore::Open(paths_.state + "/metadata.db"));
+
+  SOCI_ASSIGN_OR_RETURN(registry_, RegistryParts::Make(config_.registry));
+  scheduler_ = std::make_unique<FetchScheduler>(SystemClock(), SchedulerOptions(config_));
+  SessionPool::Options mounts;
+  mounts.threads = config_.fuse.threads;
+  SOCI_ASSIGN_OR_RETURN(mounter_, SessionPool::Start(keeper_, mounts));
+
+  sessions_ = std::make_unique<ImageSessions>(registry_->client(), folders_, SystemClock(), SessionOptionsOf(config_));
+  live_ = std::make_unique<LiveLayers>(
+      LiveLayer::Parts{registry_->client(), *scheduler_, *mounter_, files_, FetcherOptions(config_)}, folders_,
+      LiveLayers::Options{config_.fetch.fill});
+  provider_ = std::make_unique<LazyLayerProvider>(*sessions_, *live_, folders_, SystemClock());
+
+  Snapshotter::Options core;
+  core.state = paths_.state;
+  core.run = paths_.run;
+  core.overlay = DetectOverlayFlags();
+  snapshotter_ = std::make_unique<Snapshotter>(*metastore_, *provider_, core);
+  return OkStatus();
+}
+
+Status Assembly::Start() {
+  SOCI_RETURN_IF_ERROR(snapshotter_->Restore());
+  if (!config_.service.metrics.empty()) {
+    SOCI_ASSIGN_OR_RETURN(exporter_, MetricsExporter::Start(config_.service.metrics, [this] { return Metrics(); }));
+  }
+  SOCI_ASSIGN_OR_RETURN(server_, GrpcServer::Start(*snapshotter_, config_.service.socket));
+  // Last: whoever gets an answer there may take the daemon for ready.
+  SOCI_ASSIGN_OR_RETURN(admin_, AdminServer::Start(config_.service.admin_socket,
+                                                   [this](std::string_view request) { return AnswerAdmin(request); }));
+  return OkStatus();
+}
+
+std::string Assembly::AnswerAdmin(std::string_view request) const {
+  const auto json = nlohmann::json::parse(request.begin(), request.end(), nullptr, false);
+  const std::string verb = json.is_object() && json.contains("verb") && json["verb"].is_string() ? json["verb"] : "";
+  if (verb == "status") return StatusJson(live_->Report(), provider_->Deferrals());
+  if (verb == "version") return fmt::format("{{\"version\":\"{}\"}}", kVersion);
+  return R"({"error":"unknown verb"})";
+}
+
+std::vector<MetricSample> Assembly::Metrics() const {
+  using Kind = MetricSample::Kind;
+  std::map<LayerState, double> states;
+  double present = 0;
+  double spans = 0;
+  for (const LayerReport& layer : live_->Report()) {
+    ++states[layer.state];
+    present += layer.spans_present;
+    spans += layer.spans;
+  }
+  std::vector<MetricSample> samples;
+  for (LayerState state :
+       {LayerState::kLazy, LayerState::kFilling, LayerState::kComplete, LayerState::kSealed, LayerState::kCondemned}) {
+    samples.push_back({"soci_layers",
+                       "Layers that are provided",
+                       Kind::kGauge,
+                       {{"state", std::string(ToString(state))}},
+                       states[state]});
+  }
+  samples.push_back({"soci_spans", "Spans of provided layers", Kind::kGauge, {}, spans});
+  samples.push_back({"soci_spans_present", "Spans of provided layers that are on disk", Kind::kGauge, {}, present});
+  samples.push_back({"soci_decoded_bytes",
+                     "Decoded bytes that wait for the disk",
+                     Kind::kGauge,
+                     {},
+                     static_cast<double>(scheduler_->decoded_bytes())});
+  return samples;
+}
+
+}  // namespace soci

@@ -1,0 +1,37 @@
+#include "snapshotter/daemon/registry_parts.h"
+
+#include "indexer/net/http_transport.h"
+#include "indexer/registry/credentials.h"
+#include "indexer/registry/distribution_client.h"
+#include "indexer/registry/docker_config.h"
+
+namespace soci {
+namespace {
+
+class HttpRegistryParts : public RegistryParts {
+ public:
+  HttpRegistryParts(const RegistryConfig& config, bool plain_http) {
+    transport_ = MakeCurlTransport();
+    DockerConfigOptions docker;
+    docker.path = config.docker_config;
+    credentials_ = MakeDockerConfigCredentials(docker);
+    RegistryClientOptions options;
+    if (plain_http) options.hosts.plain_http = RegistryHostsOptions::PlainHttp::kAlways;
+    client_ = MakeRegistryClient(*transport_, *credentials_, options);
+  }
+
+  RegistryClient& client() override { return *client_; }
+
+ private:
+  std::unique_ptr<HttpTransport> transport_;
+  std::unique_ptr<CredentialProvider> credentials_;
+  std::unique_ptr<RegistryClient> client_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<RegistryParts>> RegistryParts::Make(const RegistryConfig& config, bool plain_http) {
+  return std::make_unique<HttpRegistryParts>(config, plain_http);
+}
+
+}  // namespace soci

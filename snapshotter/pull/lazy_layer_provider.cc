@@ -1,0 +1,124 @@
+#include "snapshotter/pull/lazy_layer_provider.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "indexer/base/log.h"
+#include "indexer/oci/annotations.h"
+#include "snapshotter/pull/plan.h"
+#include "snapshotter/pull/prepare_layer.h"
+
+namespace soci {
+namespace {
+
+// An image whose pull was given up is forgotten after this time; a slow pull asks more often.
+constexpr auto kIdleSession = std::chrono::minutes(10);
+
+std::string LabelOr(const Labels& labels, std::string_view key) {
+  auto found = labels.find(std::string(key));
+  return found == labels.end() ? "" : found->second;
+}
+
+Labels RemoteLabels(const std::string& containerd_namespace) {
+  return {{std::string(oci::kLabelRemote), "remote snapshot"},
+          {std::string(oci::kLabelHasSociIndex), "true"},
+          {std::string(oci::kLabelRemoteNamespace), containerd_namespace}};
+}
+
+}  // namespace
+
+Result<ProvideOutcome> LazyLayerProvider::Provide(const Labels& labels, const std::string& containerd_namespace) {
+  auto read = ReadLayerRequest(labels);
+  if (auto* refused = std::get_if<RequestRefused>(&read)) return ProvideOutcome(Defer(labels, refused->reason));
+  auto layer = MakeLive(std::get<LayerRequest>(read));
+  if (!layer.ok()) return ProvideOutcome(Defer(labels, std::string(Message(layer.status()))));
+  return ProvideOutcome(LayerProvided{*layer, RemoteLabels(containerd_namespace)});
+}
+
+Result<oci::LayerDigest> LazyLayerProvider::MakeLive(const LayerRequest& request) {
+  if (live_.IsCondemned(request.layer)) {
+    return absl::FailedPreconditionError("the layer's SOCI index was found to be false");
+  }
+  if (live_.IsLive(request.layer)) return request.layer;  // of another image, or another namespace
+
+  SOCI_ASSIGN_OR_RETURN(auto image, sessions_.Get(request));
+  auto found = image->layers.find(request.layer);
+  const PreparedLayer* prepared = found == image->layers.end() ? nullptr : &found->second;
+  const LayerSituation situation{true, image->soci_index.has_value(), prepared != nullptr && prepared->origin};
+  for (Attempt attempt : PlanLayer(situation)) {
+    if (attempt == Attempt::kDefer) break;
+    if (Status opened = live_.Open(request.layer, *prepared->origin, prepared->hold); !opened.ok()) {
+      return Annotate(opened, "mounting");
+    }
+    if (live_.IsCondemned(request.layer)) {  // an earlier process found it out
+      live_.Close(request.layer);
+      return absl::FailedPreconditionError("the layer's SOCI index was found to be false");
+    }
+    return request.layer;
+  }
+  if (!situation.has_index) return absl::NotFoundError(image->reason);
+  if (prepared == nullptr) {
+    return absl::NotFoundError(fmt::format("manifest {} has no such layer", request.manifest.ToString()));
+  }
+  return absl::NotFoundError(prepared->reason);
+}
+
+LayerDeferred LazyLayerProvider::Defer(const Labels& labels, std::string reason) {
+  std::string layer = LabelOr(labels, oci::kLabelLayerDigest);
+  if (layer.empty()) layer = LabelOr(labels, oci::kLabelSnapshotRef);
+  deferrals_.Add(LabelOr(labels, oci::kLabelImageRef), std::move(layer), reason);
+  return {std::move(reason)};
+}
+
+Status LazyLayerProvider::Restore(const oci::LayerDigest& layer, const Labels& labels) {
+  if (live_.IsLive(layer)) return OkStatus();
+  SOCI_ASSIGN_OR_RETURN(auto hold, folders_.Take(layer));
+  {
+    MutexLock lock(mutex_);
+    unrestored_[layer] = hold;
+  }
+  Status restored;
+  auto origin = AdoptLayer(layer, folders_.paths().LayerFolder(layer));
+  if (origin.ok()) {
+    restored = live_.Open(layer, *origin, hold);
+  } else {
+    // What is on disk is of no use. The labels still say where the layer comes from.
+    log::Warning("layer {}: {}; fetching its table again", layer.ToString(), Message(origin.status()));
+    auto read = ReadLayerRequest(labels);
+    auto* request = std::get_if<LayerRequest>(&read);
+    restored = request == nullptr ? origin.status() : MakeLive(*request).status();
+  }
+  if (restored.ok()) LetGoUnrestored(layer);
+  return restored;
+}
+
+void LazyLayerProvider::LetGoUnrestored(const oci::LayerDigest& layer) {
+  std::shared_ptr<const LayerFolders::Hold> gone;  // after the lock: the folder may go with it
+  MutexLock lock(mutex_);
+  auto found = unrestored_.find(layer);
+  if (found == unrestored_.end()) return;
+  gone = std::move(found->second);
+  unrestored_.erase(found);
+}
+
+Result<std::string> LazyLayerProvider::LowerDirectory(const oci::LayerDigest& layer) {
+  return live_.LowerDirectory(layer);
+}
+
+Result<LayerUsage> LazyLayerProvider::Usage(const oci::LayerDigest& layer) { return live_.Usage(layer); }
+
+Status LazyLayerProvider::Release(const oci::LayerDigest& layer) {
+  live_.Close(layer);
+  LetGoUnrestored(layer);
+  sessions_.Forget(layer, [this](const oci::LayerDigest& other) { return live_.IsLive(other); });
+  return OkStatus();
+}
+
+void LazyLayerProvider::CollectUnused() {
+  sessions_.ForgetIdle(kIdleSession, [this](const oci::LayerDigest& layer) { return live_.IsLive(layer); });
+  folders_.CollectUnused();
+  live_.CollectUnused();
+}
+
+}  // namespace soci

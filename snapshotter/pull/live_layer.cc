@@ -1,0 +1,130 @@
+#include "snapshotter/pull/live_layer.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "fuse/fetch/make_layer_fetcher.h"
+#include "fuse/layer/make_layer_reader.h"
+#include "fuse/store/layer_store.h"
+#include "indexer/base/log.h"
+#include "indexer/codec/span_decoder.h"
+#include "indexer/registry/registry_client.h"
+#include "indexer/table/layer_table.h"
+#include "snapshotter/pull/layer_tail.h"
+
+namespace soci {
+
+Result<std::unique_ptr<LiveLayer>> LiveLayer::Open(const Parts& parts, const Place& place,
+                                                   const oci::LayerDigest& layer, const LayerOrigin& origin,
+                                                   std::shared_ptr<const LayerFolders::Hold> hold) {
+  std::unique_ptr<LiveLayer> live(new LiveLayer(parts, place, layer, origin, std::move(hold)));
+  SOCI_RETURN_IF_ERROR(live->OpenFiles());
+  SOCI_RETURN_IF_ERROR(live->store_->sealed() ? live->LinkSealed() : live->Mount());
+  return live;
+}
+
+LiveLayer::LiveLayer(const Parts& parts, const Place& place, const oci::LayerDigest& layer, const LayerOrigin& origin,
+                     std::shared_ptr<const LayerFolders::Hold> hold)
+    : parts_(parts), place_(place), layer_(layer), origin_(origin), hold_(std::move(hold)) {}
+
+LiveLayer::~LiveLayer() {
+  StopFill();
+  Unmount();
+}
+
+// Readers first, then what they read from.
+void LiveLayer::Unmount() {
+  mount_.reset();
+  reader_.reset();
+  fetcher_.reset();
+}
+
+void LiveLayer::CloseFiles() {
+  Unmount();
+  if (Status closed = store_->Close(); !closed.ok()) log::Warning("layer {}: {}", layer_.ToString(), Message(closed));
+}
+
+Status LiveLayer::OpenFiles() {
+  SOCI_ASSIGN_OR_RETURN(table_, LayerTable::Open(place_.folder + "/table", layer_));
+  SOCI_ASSIGN_OR_RETURN(store_, LayerStore::Open(place_.folder, table_, parts_.files));
+  return OkStatus();
+}
+
+Status LiveLayer::Mount() {
+  SOCI_ASSIGN_OR_RETURN(source_, parts_.registry.OpenBlob(origin_.image, origin_.LayerDescriptor(layer_)));
+  LayerFetcherOptions options = parts_.fetch;
+  options.host = origin_.image.host;
+  options.decoder = &DecoderFor(table_->compression());
+  fetcher_ = MakeLayerFetcher(parts_.scheduler, table_, *source_, *store_, options);
+  reader_ = MakeLayerReader(table_, *store_, *fetcher_);
+  SOCI_ASSIGN_OR_RETURN(mount_, parts_.mounter.Mount(*reader_, place_.mount_point));
+  return OkStatus();
+}
+
+void LiveLayer::StartFill(std::function<void()> complete) {
+  if (fetcher_ != nullptr) fetcher_->StartFill(std::move(complete));
+}
+
+void LiveLayer::StopFill() {
+  stop_.request_stop();
+  if (fetcher_ != nullptr) fetcher_->StopFill();
+}
+
+Status LiveLayer::Seal() {
+  SealRequest request;
+  request.diff_id = origin_.diff_id;
+  request.stop = stop_.get_token();
+  request.read_tail = [this](const std::function<Status(ByteSpan)>& sink) {
+    FetchContext context;
+    context.fetch_class = FetchClass::kFill;
+    context.stop = stop_.get_token();
+    return ReadLayerTail(*table_, *source_, context, sink);
+  };
+  SOCI_RETURN_IF_ERROR(store_->Seal(request));
+  return LinkSealed();
+}
+
+Status LiveLayer::LinkSealed() {
+  if (place_.sealed_link.empty()) return OkStatus();
+  const std::string target = store_->sealed_path();
+  const std::string temporary = place_.sealed_link + ".new";
+  ::unlink(temporary.c_str());
+  if (::symlink(target.c_str(), temporary.c_str()) != 0) return ErrnoStatus(errno, "linking " + temporary);
+  if (::rename(temporary.c_str(), place_.sealed_link.c_str()) != 0) {
+    return ErrnoStatus(errno, "linking " + place_.sealed_link);
+  }
+  linked_.store(true, std::memory_order_release);
+  return OkStatus();
+}
+
+Status LiveLayer::condemned() const { return store_->condemned(); }
+
+std::string LiveLayer::LowerDirectory() const { return sealed() ? place_.sealed_link : place_.mount_point; }
+
+LayerReport LiveLayer::Report() const {
+  LayerReport report;
+  report.layer = layer_;
+  report.image = origin_.image.ToString();
+  report.manifest = origin_.manifest;
+  report.layer_size = origin_.layer_size;
+  report.spans = table_->span_count();
+  report.spans_present = store_->present_count();
+  report.directory = LowerDirectory();
+  if (Status why = condemned(); !why.ok()) {
+    report.state = LayerState::kCondemned;
+    report.reason = std::string(Message(why));
+  } else if (sealed()) {
+    report.state = LayerState::kSealed;
+  } else if (report.spans_present == report.spans) {
+    report.state = LayerState::kComplete;
+  } else if (fetcher_ != nullptr && fetcher_->fill_state() == LayerFetcher::FillState::kRunning) {
+    report.state = LayerState::kFilling;
+  }
+  return report;
+}
+
+}  // namespace soci

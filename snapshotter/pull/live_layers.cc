@@ -1,0 +1,220 @@
+#include "snapshotter/pull/live_layers.h"
+
+#include <fmt/format.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <charconv>
+
+#include "indexer/base/log.h"
+#include "snapshotter/pull/disk_usage.h"
+#include "snapshotter/pull/list_folder.h"
+
+namespace soci {
+namespace {
+
+// Sealing reads and renames whole layers: one at a time is what a disk can bear.
+constexpr size_t kSealingThreads = 1;
+
+std::optional<uint32_t> NumberOf(const std::string& name) {
+  uint32_t number = 0;
+  auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  return number;
+}
+
+Status NotLive(const oci::LayerDigest& layer) {
+  return absl::NotFoundError(fmt::format("layer {} is not provided", layer.ToString()));
+}
+
+}  // namespace
+
+LiveLayers::LiveLayers(const LiveLayer::Parts& parts, LayerFolders& folders, Options options)
+    : parts_(parts),
+      folders_(folders),
+      paths_(folders.paths()),
+      options_(options),
+      numbers_(paths_),
+      sealing_(std::make_unique<ThreadPool>("soci-seal", kSealingThreads)) {}
+
+LiveLayers::~LiveLayers() {
+  folders_.KeepAll();
+  {
+    MutexLock lock(mutex_);
+    closing_ = true;
+    for (const auto& [layer, slot] : slots_) {
+      if (slot->layer != nullptr) slot->layer->StopFill();
+    }
+  }
+  sealing_.reset();
+  std::map<oci::LayerDigest, std::shared_ptr<Slot>> gone;  // closing waits for callbacks, which take the lock
+  {
+    MutexLock lock(mutex_);
+    gone.swap(slots_);
+  }
+  for (const auto& [layer, slot] : gone) {
+    if (slot->layer != nullptr) slot->layer->CloseFiles();
+  }
+}
+
+std::shared_ptr<LiveLayers::Slot> LiveLayers::Claim(const oci::LayerDigest& layer, bool make) {
+  MutexLock lock(mutex_);
+  while (true) {
+    auto found = slots_.find(layer);
+    if (found == slots_.end()) {
+      if (!make) return nullptr;
+      found = slots_.emplace(layer, std::make_shared<Slot>()).first;
+    }
+    if (!found->second->busy) {
+      found->second->busy = true;
+      return found->second;
+    }
+    unclaimed_.Wait(mutex_);
+  }
+}
+
+void LiveLayers::Unclaim(const oci::LayerDigest& layer, Slot& slot) {
+  MutexLock lock(mutex_);
+  slot.busy = false;
+  if (slot.layer == nullptr) slots_.erase(layer);
+  unclaimed_.NotifyAll();
+}
+
+Status LiveLayers::Open(const oci::LayerDigest& layer, const LayerOrigin& origin,
+                        std::shared_ptr<const LayerFolders::Hold> hold) {
+  if (IsLive(layer)) return OkStatus();
+  {
+    MutexLock lock(mutex_);
+    if (closing_) return absl::UnavailableError("the daemon is stopping");
+    if (condemned_.count({layer, origin.ztoc}) > 0) {
+      return absl::FailedPreconditionError(fmt::format("zTOC {} was found to be false", origin.ztoc.ToString()));
+    }
+  }
+  auto slot = Claim(layer, true);
+  if (slot->layer != nullptr) {  // somebody was faster
+    Unclaim(layer, *slot);
+    return OkStatus();
+  }
+  auto opened = OpenAt(numbers_.Take(layer), layer, origin, std::move(hold));
+  LiveLayer* live = opened.ok() ? opened->get() : nullptr;
+  if (live != nullptr) {
+    MutexLock lock(mutex_);
+    slot->layer = *std::move(opened);
+  } else {
+    numbers_.Free(layer);
+  }
+  if (live != nullptr && options_.fill && !live->sealed()) live->StartFill([this, layer] { SealLater(layer); });
+  Unclaim(layer, *slot);
+  return opened.status();
+}
+
+Result<std::unique_ptr<LiveLayer>> LiveLayers::OpenAt(uint32_t number, const oci::LayerDigest& layer,
+                                                      LayerOrigin origin,
+                                                      std::shared_ptr<const LayerFolders::Hold> hold) {
+  const LiveLayer::Place place{paths_.LayerFolder(layer), paths_.MountPoint(number), paths_.SealedLink(number)};
+  if (origin.number != number) {
+    origin.number = number;
+    SOCI_RETURN_IF_ERROR(WriteOrigin(place.folder, origin));
+  }
+  return LiveLayer::Open(parts_, place, layer, origin, std::move(hold));
+}
+
+void LiveLayers::Close(const oci::LayerDigest& layer) {
+  {
+    // At once, even if somebody works on the layer: a removed image must not cost bandwidth any more.
+    MutexLock lock(mutex_);
+    auto found = slots_.find(layer);
+    if (found != slots_.end() && found->second->layer != nullptr) found->second->layer->StopFill();
+  }
+  auto slot = Claim(layer, false);
+  if (slot == nullptr) return;
+  std::unique_ptr<LiveLayer> gone;
+  {
+    MutexLock lock(mutex_);
+    gone = std::move(slot->layer);
+  }
+  const bool was_live = gone != nullptr;
+  if (was_live && !gone->condemned().ok()) {
+    MutexLock lock(mutex_);
+    condemned_.insert({layer, gone->origin().ztoc});
+  }
+  gone.reset();
+  if (was_live) {
+    ::unlink(paths_.SealedLink(numbers_.Take(layer)).c_str());
+    numbers_.Free(layer);
+  }
+  Unclaim(layer, *slot);
+}
+
+bool LiveLayers::IsLive(const oci::LayerDigest& layer) const {
+  MutexLock lock(mutex_);
+  auto found = slots_.find(layer);
+  return found != slots_.end() && found->second->layer != nullptr;
+}
+
+bool LiveLayers::IsCondemned(const oci::LayerDigest& layer) const {
+  MutexLock lock(mutex_);
+  auto found = slots_.find(layer);
+  return found != slots_.end() && found->second->layer != nullptr && !found->second->layer->condemned().ok();
+}
+
+Result<std::string> LiveLayers::LowerDirectory(const oci::LayerDigest& layer) const {
+  MutexLock lock(mutex_);
+  auto found = slots_.find(layer);
+  if (found == slots_.end() || found->second->layer == nullptr) return NotLive(layer);
+  return found->second->layer->LowerDirectory();
+}
+
+Result<LayerUsage> LiveLayers::Usage(const oci::LayerDigest& layer) const {
+  if (!IsLive(layer)) return NotLive(layer);
+  return DiskUsage(paths_.LayerFolder(layer));
+}
+
+std::vector<LayerReport> LiveLayers::Report() const {
+  std::vector<LayerReport> reports;
+  MutexLock lock(mutex_);
+  for (const auto& [layer, slot] : slots_) {
+    if (slot->layer != nullptr) reports.push_back(slot->layer->Report());
+  }
+  return reports;
+}
+
+void LiveLayers::SealLater(const oci::LayerDigest& layer) {
+  MutexLock lock(mutex_);
+  if (!closing_) sealing_->Post([this, layer] { Seal(layer); });
+}
+
+void LiveLayers::Seal(const oci::LayerDigest& layer) {
+  auto slot = Claim(layer, false);
+  if (slot == nullptr) return;
+  Status sealed;
+  if (slot->layer != nullptr && !slot->layer->sealed()) {
+    sealed = slot->layer->Seal();
+    if (sealed.ok()) {
+      log::Info("layer {} is complete and sealed", layer.ToString());
+    } else if (absl::IsFailedPrecondition(sealed)) {
+      log::Warning("layer {}: {}; fetching again", layer.ToString(), Message(sealed));
+      slot->layer->StartFill([this, layer] { SealLater(layer); });
+    } else if (!absl::IsCancelled(sealed) && !absl::IsDataLoss(sealed)) {  // the store reports data loss itself
+      log::Error("layer {}: sealing: {}", layer.ToString(), Message(sealed));
+    }
+  }
+  Unclaim(layer, *slot);
+  if (options_.seal_ended) options_.seal_ended(layer, sealed);
+}
+
+void LiveLayers::CollectUnused() {
+  for (const std::string& name : ListFolder(paths_.run + "/m")) {
+    auto number = NumberOf(name);
+    if (!number || numbers_.IsTaken(*number)) continue;
+    const std::string mount_point = paths_.MountPoint(*number);
+    ::umount2(mount_point.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
+    ::rmdir(mount_point.c_str());
+  }
+  for (const std::string& name : ListFolder(paths_.LinksFolder())) {
+    auto number = NumberOf(name);
+    if (number && !numbers_.IsTaken(*number)) ::unlink(paths_.SealedLink(*number).c_str());
+  }
+}
+
+}  // namespace soci

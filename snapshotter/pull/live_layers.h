@@ -1,0 +1,78 @@
+// All layers that are provided now, by digest: opened once however many snapshots, images and namespaces share them.
+//
+// Any thread. Work on one layer (opening, sealing, closing) is done by one thread at a time and never under the lock;
+// looking things up never waits for it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "indexer/base/mutex.h"
+#include "indexer/base/thread_pool.h"
+#include "snapshotter/pull/layer_numbers.h"
+#include "snapshotter/pull/layer_provider.h"
+#include "snapshotter/pull/live_layer.h"
+
+namespace soci {
+
+class LiveLayers {
+ public:
+  struct Options {
+    bool fill = true;
+    // Told, on the sealing thread, when the attempt to seal a layer is over; may be empty.
+    std::function<void(const oci::LayerDigest&, const Status&)> seal_ended = {};
+  };
+
+  LiveLayers(const LiveLayer::Parts& parts, LayerFolders& folders, Options options);
+  // Stops fill, closes every layer and keeps its files.
+  ~LiveLayers();
+
+  // Mounts the layer from its folder (or takes it as sealed) and starts to fill it. Does nothing if it is live.
+  // kFailedPrecondition if its zTOC was found to be false before.
+  Status Open(const oci::LayerDigest& layer, const LayerOrigin& origin, std::shared_ptr<const LayerFolders::Hold> hold);
+  // Stops fill, unmounts and lets the folder go.
+  void Close(const oci::LayerDigest& layer);
+
+  bool IsLive(const oci::LayerDigest& layer) const;
+  bool IsCondemned(const oci::LayerDigest& layer) const;
+  Result<std::string> LowerDirectory(const oci::LayerDigest& layer) const;
+  Result<LayerUsage> Usage(const oci::LayerDigest& layer) const;
+  std::vector<LayerReport> Report() const;
+
+  // Removes mount points and links of layers that are not there any more.
+  void CollectUnused();
+
+ private:
+  struct Slot {
+    bool busy = false;
+    std::unique_ptr<LiveLayer> layer;  // null while it is being opened or closed
+  };
+
+  // Waits until nobody works on the layer, then it is ours to work on. Gives null if there is none and `make` is false.
+  std::shared_ptr<Slot> Claim(const oci::LayerDigest& layer, bool make) SOCI_EXCLUDES(mutex_);
+  void Unclaim(const oci::LayerDigest& layer, Slot& slot) SOCI_EXCLUDES(mutex_);
+  Result<std::unique_ptr<LiveLayer>> OpenAt(uint32_t number, const oci::LayerDigest& layer, LayerOrigin origin,
+                                            std::shared_ptr<const LayerFolders::Hold> hold);
+  void SealLater(const oci::LayerDigest& layer);
+  void Seal(const oci::LayerDigest& layer);
+
+  const LiveLayer::Parts parts_;
+  LayerFolders& folders_;
+  const StatePaths& paths_;
+  const Options options_;
+  LayerNumbers numbers_;
+
+  mutable Mutex mutex_;  // before the leaves of layers and numbers
+  CondVar unclaimed_;
+  std::map<oci::LayerDigest, std::shared_ptr<Slot>> slots_ SOCI_GUARDED_BY(mutex_);
+  std::set<std::pair<oci::LayerDigest, oci::Digest>> condemned_ SOCI_GUARDED_BY(mutex_);  // with their zTOC
+  bool closing_ SOCI_GUARDED_BY(mutex_) = false;
+  std::unique_ptr<ThreadPool> sealing_;
+};
+
+}  // namespace soci
