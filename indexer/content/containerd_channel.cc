@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
 
+#include <filesystem>
+
 namespace soci {
 namespace {
 
@@ -12,7 +14,9 @@ constexpr int kLargestMessage = 16 << 20;  // containerd's own limit
 }  // namespace
 
 Result<std::unique_ptr<ContainerdChannel>> ContainerdChannel::Connect(Options options) {
-  if (options.address.find("://") == std::string::npos) options.address = "unix://" + options.address;
+  if (options.address.find("://") == std::string::npos) {
+    options.address = "unix://" + std::filesystem::absolute(options.address).string();
+  }
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kLargestMessage);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);

@@ -72,7 +72,7 @@ Status Assembly::Open() {
 
   sessions_ = std::make_unique<ImageSessions>(registry_->client(), folders_, SystemClock(), SessionOptionsOf(config_));
   live_ = std::make_unique<LiveLayers>(
-      LiveLayer::Parts{registry_->client(), *scheduler_, *mounter_, files_, FetcherOptions(config_)}, folders_,
+      LiveLayer::Parts{registry_->client(), *scheduler_, *mounter_, files_, io_, FetcherOptions(config_)}, folders_,
       LiveLayers::Options{config_.fetch.fill});
   provider_ = std::make_unique<LazyLayerProvider>(*sessions_, *live_, folders_, SystemClock());
 

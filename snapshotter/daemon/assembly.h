@@ -12,6 +12,7 @@
 #include "fuse/session/null_keeper.h"
 #include "fuse/session/session_pool.h"
 #include "fuse/store/fd_cache.h"
+#include "indexer/base/thread_pool.h"
 #include "snapshotter/config/config.h"
 #include "snapshotter/core/snapshotter.h"
 #include "snapshotter/daemon/directory_lock.h"
@@ -51,6 +52,7 @@ class Assembly {
   NullKeeper keeper_;
   std::unique_ptr<SessionPool> mounter_;
   FdCache files_;
+  ThreadPool io_{"cold-read", 4};
   LayerFolders folders_;
   std::unique_ptr<ImageSessions> sessions_;
   std::unique_ptr<LiveLayers> live_;

@@ -13,6 +13,7 @@
 #include "fuse/store/fd_cache.h"
 #include "indexer/base/file_io.h"
 #include "indexer/base/log.h"
+#include "indexer/base/thread_pool.h"
 #include "indexer/content/oci_layout.h"
 #include "indexer/content/read_blob.h"
 #include "indexer/oci/annotations.h"
@@ -120,6 +121,7 @@ Status Run(const MountLayerOptions& options, StopSignals& signals) {
   NullKeeper keeper;
   SOCI_ASSIGN_OR_RETURN(auto mounter, SessionPool::Start(keeper));
   FdCache files;
+  ThreadPool io("cold-read", 2);
   LayerFolders folders({state->path(), state->path()});
   folders.KeepAll();
   ImageSessions sessions(registry, folders, SystemClock(), {});
@@ -130,7 +132,7 @@ Status Run(const MountLayerOptions& options, StopSignals& signals) {
   const PreparedLayer& prepared = image->layers.at(layer);
   if (!prepared.origin) return absl::NotFoundError(prepared.reason);
 
-  const LiveLayer::Parts parts{registry, scheduler, *mounter, files, {}};
+  const LiveLayer::Parts parts{registry, scheduler, *mounter, files, io, {}};
   const LiveLayer::Place place{folders.paths().LayerFolder(layer), options.mount_point, ""};
   struct stat before {};
   const bool existed = ::stat(options.mount_point.c_str(), &before) == 0;

@@ -26,6 +26,7 @@ class FetchScheduler;
 class LayerStore;
 class LayerTable;
 class RegistryClient;
+class ThreadPool;
 
 class LiveLayer {
  public:
@@ -35,6 +36,7 @@ class LiveLayer {
     FetchScheduler& scheduler;
     Mounter& mounter;
     FdCache& files;
+    ThreadPool& io;             // for reads that have to wait for the disk
     LayerFetcherOptions fetch;  // but for the host and the decoder
   };
   struct Place {

@@ -22,28 +22,25 @@ using test::PushIndexedImage;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-bool Exists(const std::string &path) {
+bool Exists(const std::string& path) {
   struct stat attributes {};
   return ::lstat(path.c_str(), &attributes) == 0;
 }
 
 // What the daemon joins, but for FUSE and the network.
 struct Parts {
-  Parts(const StatePaths &paths, RegistryClient &registry, Mounter &mounter,
-        bool fill)
-      : folders(paths), sessions(registry, folders, SystemClock(), {}),
-        parts{registry, scheduler, mounter, files, {}} {
+  Parts(const StatePaths& paths, RegistryClient& registry, Mounter& mounter, bool fill)
+      : folders(paths), sessions(registry, folders, SystemClock(), {}), parts{registry, scheduler, mounter,
+                                                                              files,    io,        {}} {
     LiveLayers::Options options;
     options.fill = fill;
-    options.seal_ended = [this](const oci::LayerDigest &,
-                                const Status &status) {
+    options.seal_ended = [this](const oci::LayerDigest&, const Status& status) {
       std::lock_guard lock(mutex);
       seals.push_back(status);
       changed.notify_all();
     };
     live = std::make_unique<LiveLayers>(parts, folders, options);
-    provider = std::make_unique<LazyLayerProvider>(sessions, *live, folders,
-                                                   SystemClock());
+    provider = std::make_unique<LazyLayerProvider>(sessions, *live, folders, SystemClock());
   }
 
   Status WaitForSeal() {
@@ -57,6 +54,7 @@ struct Parts {
   std::vector<Status> seals;
   FetchScheduler scheduler{SystemClock()};
   FdCache files;
+  ThreadPool io{"cold-read", 1};
   LayerFolders folders;
   ImageSessions sessions;
   LiveLayer::Parts parts;
@@ -65,21 +63,18 @@ struct Parts {
 };
 
 class LazyLayerProviderTest : public ::testing::Test {
-protected:
-  void Start(bool fill) {
-    parts_ = std::make_unique<Parts>(paths_, registry_, mounter_, fill);
-  }
+ protected:
+  void Start(bool fill) { parts_ = std::make_unique<Parts>(paths_, registry_, mounter_, fill); }
   void Stop() { parts_.reset(); }
-  LazyLayerProvider &provider() { return *parts_->provider; }
+  LazyLayerProvider& provider() { return *parts_->provider; }
 
-  std::string Provide(const IndexedImage &image, size_t layer) {
+  std::string Provide(const IndexedImage& image, size_t layer) {
     auto outcome = provider().Provide(image.RequestLabels(layer), "default");
-    if (!outcome.ok())
-      return std::string(outcome.status().ToString());
-    auto *deferred = std::get_if<LayerDeferred>(&*outcome);
+    if (!outcome.ok()) return std::string(outcome.status().ToString());
+    auto* deferred = std::get_if<LayerDeferred>(&*outcome);
     return deferred == nullptr ? "" : deferred->reason;
   }
-  static oci::LayerDigest Layer(const IndexedImage &image, size_t layer) {
+  static oci::LayerDigest Layer(const IndexedImage& image, size_t layer) {
     return oci::LayerDigest(image.layers[layer].digest);
   }
 
@@ -89,9 +84,7 @@ protected:
   FakeMounter mounter_;
   std::unique_ptr<Parts> parts_;
 
-  void SetUp() override {
-    ASSERT_TRUE(MakeDirectories(paths_.LinksFolder()).ok());
-  }
+  void SetUp() override { ASSERT_TRUE(MakeDirectories(paths_.LinksFolder()).ok()); }
 };
 
 TEST_F(LazyLayerProviderTest, C9ALayerIsMountedWithTheLabelsThatCriSends) {
@@ -99,32 +92,24 @@ TEST_F(LazyLayerProviderTest, C9ALayerIsMountedWithTheLabelsThatCriSends) {
   Start(false);
   auto outcome = provider().Provide(image.RequestLabels(0), "k8s.io");
   ASSERT_TRUE(outcome.ok()) << outcome.status();
-  const auto &provided = std::get<LayerProvided>(*outcome);
+  const auto& provided = std::get<LayerProvided>(*outcome);
   EXPECT_EQ(provided.layer, Layer(image, 0));
-  EXPECT_EQ(provided.extra_labels.at("containerd.io/snapshot/remote"),
-            "remote snapshot");
-  EXPECT_EQ(provided.extra_labels.at("containerd.io/snapshot/remote/namespace"),
-            "k8s.io");
-  EXPECT_EQ(provider().LowerDirectory(Layer(image, 0)).value(),
-            paths_.MountPoint(1));
+  EXPECT_EQ(provided.extra_labels.at("containerd.io/snapshot/remote"), "remote snapshot");
+  EXPECT_EQ(provided.extra_labels.at("containerd.io/snapshot/remote/namespace"), "k8s.io");
+  EXPECT_EQ(provider().LowerDirectory(Layer(image, 0)).value(), paths_.MountPoint(1));
   EXPECT_TRUE(mounter_.IsMounted(paths_.MountPoint(1)));
 }
 
-TEST_F(LazyLayerProviderTest,
-       C10WithoutImageLabelsTheLayerIsDeferredNamingTheLabel) {
+TEST_F(LazyLayerProviderTest, C10WithoutImageLabelsTheLayerIsDeferredNamingTheLabel) {
   Start(false);
-  auto outcome = provider().Provide(
-      {{std::string(oci::kLabelSnapshotRef), "sha256:x"}}, "default");
+  auto outcome = provider().Provide({{std::string(oci::kLabelSnapshotRef), "sha256:x"}}, "default");
   ASSERT_TRUE(outcome.ok());
-  EXPECT_THAT(std::get<LayerDeferred>(*outcome).reason,
-              HasSubstr("cri.image-ref is missing"));
+  EXPECT_THAT(std::get<LayerDeferred>(*outcome).reason, HasSubstr("cri.image-ref is missing"));
   ASSERT_EQ(provider().Deferrals().size(), 1u);
-  EXPECT_THAT(provider().Deferrals()[0].reason,
-              HasSubstr("cri.image-ref is missing"));
+  EXPECT_THAT(provider().Deferrals()[0].reason, HasSubstr("cri.image-ref is missing"));
 }
 
-TEST_F(LazyLayerProviderTest,
-       LayersWithoutATableAreDeferredAndTheOthersAreNot) {
+TEST_F(LazyLayerProviderTest, LayersWithoutATableAreDeferredAndTheOthersAreNot) {
   const IndexedImage image = PushIndexedImage(registry_, {"one", "two"}, {1});
   Start(false);
   EXPECT_EQ(Provide(image, 0), "");
@@ -137,8 +122,7 @@ TEST_F(LazyLayerProviderTest, AnImageWithoutIndexIsDeferred) {
   EXPECT_THAT(Provide(image, 0), HasSubstr("no SOCI index"));
 }
 
-TEST_F(LazyLayerProviderTest,
-       ACompleteLayerIsSealedAndItsDirectoryIsUsedFromThenOn) {
+TEST_F(LazyLayerProviderTest, ACompleteLayerIsSealedAndItsDirectoryIsUsedFromThenOn) {
   const std::string content = test::NoiseBytes(300 << 10, 1);
   const IndexedImage image = PushIndexedImage(registry_, {content});
   Start(true);
@@ -147,30 +131,25 @@ TEST_F(LazyLayerProviderTest,
   const std::string lower = provider().LowerDirectory(Layer(image, 0)).value();
   EXPECT_EQ(lower, paths_.SealedLink(1));
   EXPECT_EQ(ReadFile(lower + "/d/file").value(), content);
-  EXPECT_TRUE(mounter_.IsMounted(paths_.MountPoint(1)))
-      << "containers may hold it";
+  EXPECT_TRUE(mounter_.IsMounted(paths_.MountPoint(1))) << "containers may hold it";
   EXPECT_EQ(parts_->live->Report().at(0).state, LayerState::kSealed);
 }
 
 TEST_F(LazyLayerProviderTest, G1ReleaseLeavesNothing) {
   const IndexedImage image = PushIndexedImage(registry_, {"one", "two"});
   Start(true);
-  for (size_t i : {0, 1})
-    ASSERT_EQ(Provide(image, i), "");
+  for (size_t i : {0, 1}) ASSERT_EQ(Provide(image, i), "");
   ASSERT_TRUE(parts_->WaitForSeal().ok());
-  for (size_t i : {0, 1})
-    EXPECT_TRUE(provider().Release(Layer(image, i)).ok());
+  for (size_t i : {0, 1}) EXPECT_TRUE(provider().Release(Layer(image, i)).ok());
   EXPECT_FALSE(mounter_.IsMounted(paths_.MountPoint(1)));
   EXPECT_THAT(ListFolder(paths_.LayersFolder()), IsEmpty());
   EXPECT_THAT(ListFolder(paths_.LinksFolder()), IsEmpty());
   EXPECT_FALSE(provider().LowerDirectory(Layer(image, 0)).ok());
 }
 
-TEST_F(LazyLayerProviderTest,
-       ALayerOfTwoImagesIsMountedOnceAndItsTableIsSharedUntilBothAreGone) {
+TEST_F(LazyLayerProviderTest, ALayerOfTwoImagesIsMountedOnceAndItsTableIsSharedUntilBothAreGone) {
   const IndexedImage first = PushIndexedImage(registry_, {"shared", "one"});
-  const IndexedImage second = PushIndexedImage(registry_, {"shared", "two"}, {},
-                                               true, "registry.example/app:v2");
+  const IndexedImage second = PushIndexedImage(registry_, {"shared", "two"}, {}, true, "registry.example/app:v2");
   Start(false);
   ASSERT_EQ(Provide(first, 0), "");
   ASSERT_EQ(Provide(second, 0), "");
@@ -182,71 +161,55 @@ TEST_F(LazyLayerProviderTest,
   EXPECT_THAT(ListFolder(paths_.LayersFolder()), IsEmpty());
 }
 
-TEST_F(LazyLayerProviderTest,
-       ARestartMountsAtTheSamePlaceWithoutAskingTheRegistry) {
+TEST_F(LazyLayerProviderTest, ARestartMountsAtTheSamePlaceWithoutAskingTheRegistry) {
   const IndexedImage image = PushIndexedImage(registry_, {"one", "two"});
   Start(false);
-  for (size_t i : {0, 1})
-    ASSERT_EQ(Provide(image, i), "");
+  for (size_t i : {0, 1}) ASSERT_EQ(Provide(image, i), "");
   const std::string place = provider().LowerDirectory(Layer(image, 1)).value();
   Stop();
   EXPECT_FALSE(mounter_.IsMounted(place));
-  registry_.fail = [](const std::string &request) {
-    return request.rfind("OPEN", 0) == 0 ? OkStatus()
-                                         : absl::UnavailableError("no network");
+  registry_.fail = [](const std::string& request) {
+    return request.rfind("OPEN", 0) == 0 ? OkStatus() : absl::UnavailableError("no network");
   };
   Start(false);
-  for (size_t i : {1, 0})
-    EXPECT_TRUE(
-        provider().Restore(Layer(image, i), image.RequestLabels(i)).ok());
+  for (size_t i : {1, 0}) EXPECT_TRUE(provider().Restore(Layer(image, i), image.RequestLabels(i)).ok());
   EXPECT_EQ(provider().LowerDirectory(Layer(image, 1)).value(), place);
   EXPECT_TRUE(mounter_.IsMounted(place));
 }
 
-TEST_F(LazyLayerProviderTest,
-       F6ASealedLayerNeedsNoMountAndNoRegistryAfterARestart) {
+TEST_F(LazyLayerProviderTest, F6ASealedLayerNeedsNoMountAndNoRegistryAfterARestart) {
   const IndexedImage image = PushIndexedImage(registry_, {"one"});
   Start(true);
   ASSERT_EQ(Provide(image, 0), "");
   ASSERT_TRUE(parts_->WaitForSeal().ok());
   Stop();
-  registry_.fail = [](const std::string &) {
-    return absl::UnavailableError("no network");
-  };
+  registry_.fail = [](const std::string&) { return absl::UnavailableError("no network"); };
   const size_t mounted = mounter_.mounted();
   Start(true);
   EXPECT_TRUE(provider().Restore(Layer(image, 0), image.RequestLabels(0)).ok());
   EXPECT_EQ(mounter_.mounted(), mounted);
-  EXPECT_EQ(
-      ReadFile(provider().LowerDirectory(Layer(image, 0)).value() + "/d/file")
-          .value(),
-      "one");
+  EXPECT_EQ(ReadFile(provider().LowerDirectory(Layer(image, 0)).value() + "/d/file").value(), "one");
 }
 
-TEST_F(LazyLayerProviderTest,
-       ALayerThatCannotBeMountedAgainKeepsItsBytesForALaterTry) {
+TEST_F(LazyLayerProviderTest, ALayerThatCannotBeMountedAgainKeepsItsBytesForALaterTry) {
   const IndexedImage image = PushIndexedImage(registry_, {"one"});
   Start(false);
   ASSERT_EQ(Provide(image, 0), "");
   Stop();
   Start(false);
   mounter_.next_error = absl::FailedPreconditionError("/dev/fuse is missing");
-  EXPECT_FALSE(
-      provider().Restore(Layer(image, 0), image.RequestLabels(0)).ok());
+  EXPECT_FALSE(provider().Restore(Layer(image, 0), image.RequestLabels(0)).ok());
   provider().CollectUnused();
   EXPECT_TRUE(Exists(paths_.LayerFolder(Layer(image, 0)) + "/table"));
   EXPECT_TRUE(provider().Restore(Layer(image, 0), image.RequestLabels(0)).ok());
 }
 
-TEST_F(LazyLayerProviderTest,
-       AFolderThatIsOfNoUseAfterARestartIsMadeAgainFromTheLabels) {
+TEST_F(LazyLayerProviderTest, AFolderThatIsOfNoUseAfterARestartIsMadeAgainFromTheLabels) {
   const IndexedImage image = PushIndexedImage(registry_, {"one"});
   Start(false);
   ASSERT_EQ(Provide(image, 0), "");
   Stop();
-  ASSERT_TRUE(
-      WriteFileAtomic(paths_.LayerFolder(Layer(image, 0)) + "/origin.json", "{")
-          .ok());
+  ASSERT_TRUE(WriteFileAtomic(paths_.LayerFolder(Layer(image, 0)) + "/origin.json", "{").ok());
   Start(false);
   EXPECT_TRUE(provider().Restore(Layer(image, 0), image.RequestLabels(0)).ok());
   EXPECT_TRUE(mounter_.IsMounted(paths_.MountPoint(1)));
@@ -265,15 +228,13 @@ TEST_F(LazyLayerProviderTest, G7WhatNoSnapshotUsesAfterARestartIsCollected) {
   EXPECT_FALSE(Exists(paths_.MountPoint(9)));
 }
 
-TEST_F(LazyLayerProviderTest,
-       ALayerWhoseIndexLiesIsNeverSealedAndIsDeferredFromThenOn) {
-  const IndexedImage image = PushIndexedImage(
-      registry_, {"one"}, {}, true, "registry.example/app:v1",
-      [](size_t, Ztoc &ztoc) { ztoc.entries.back().mode = 04755; });
+TEST_F(LazyLayerProviderTest, ALayerWhoseIndexLiesIsNeverSealedAndIsDeferredFromThenOn) {
+  const IndexedImage image = PushIndexedImage(registry_, {"one"}, {}, true, "registry.example/app:v1",
+                                              [](size_t, Ztoc& ztoc) { ztoc.entries.back().mode = 04755; });
   Start(true);
   ASSERT_EQ(Provide(image, 0), "");
   // Fill finds it out when the span with that header arrives.
-  LayerReader *reader = mounter_.LayerAt(paths_.MountPoint(1));
+  LayerReader* reader = mounter_.LayerAt(paths_.MountPoint(1));
   ASSERT_NE(reader, nullptr);
   const auto directory = reader->table().Lookup(InodeId::kRoot, "d");
   const auto file = reader->table().Lookup(*directory, "file");
@@ -296,5 +257,5 @@ TEST_F(LazyLayerProviderTest,
   EXPECT_THAT(Provide(image, 0), HasSubstr("found to be false"));
 }
 
-} // namespace
-} // namespace soci
+}  // namespace
+}  // namespace soci
