@@ -1,0 +1,52 @@
+#include "fuse/fetch/fetch_policy.h"
+
+#include <algorithm>
+
+namespace soci {
+
+std::optional<FetchClass> NextToStart(const HostLoad& host, const DaemonLoad& daemon, const HostBudget& budget) {
+  constexpr size_t kDemand = ToIndex(FetchClass::kDemand);
+  if (host.waiting[kDemand]) {
+    if (host.running[kDemand] < budget.urgent) return FetchClass::kDemand;
+    return std::nullopt;
+  }
+  if (daemon.demand_waits || daemon.backlog) return std::nullopt;
+
+  uint32_t running = host.running[kDemand];
+  for (FetchClass fetch_class : {FetchClass::kReplay, FetchClass::kReadAhead, FetchClass::kFill}) {
+    running += host.running[ToIndex(fetch_class)];
+  }
+  uint32_t urgent = running - host.running[ToIndex(FetchClass::kFill)];
+  for (FetchClass fetch_class : {FetchClass::kReplay, FetchClass::kReadAhead, FetchClass::kFill}) {
+    if (!host.waiting[ToIndex(fetch_class)]) continue;
+    bool room = fetch_class == FetchClass::kFill ? running < budget.total : urgent < budget.urgent;
+    return room ? std::optional(fetch_class) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool MustPause(FetchClass fetch_class, const DaemonLoad& daemon) {
+  return fetch_class != FetchClass::kDemand && (daemon.demand_waits || daemon.backlog);
+}
+
+bool IsWorthRetrying(const Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDeadlineExceeded:
+    case absl::StatusCode::kAborted:
+    case absl::StatusCode::kResourceExhausted:
+    case absl::StatusCode::kUnknown:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::chrono::milliseconds RetryDelay(int failures, bool someone_waits) {
+  std::chrono::milliseconds first(someone_waits ? 100 : 1000);
+  std::chrono::milliseconds last(someone_waits ? 2'000 : 60'000);
+  int doublings = std::clamp(failures - 1, 0, 10);
+  return std::min(first * (1 << doublings), last);
+}
+
+}  // namespace soci

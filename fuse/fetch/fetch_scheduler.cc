@@ -1,0 +1,274 @@
+#include "fuse/fetch/fetch_scheduler.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "fuse/fetch/range_transfer.h"
+#include "fuse/fetch/span_fetcher.h"
+
+namespace soci {
+namespace {
+
+unsigned DecodeThreads(unsigned wanted) {
+  return wanted > 0 ? wanted : std::max(1u, std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+FetchScheduler::FetchScheduler(Clock& clock, const FetchSchedulerOptions& options)
+    : clock_(clock),
+      options_(options),
+      decode_pool_("decode", DecodeThreads(options.decode_threads)),
+      io_pool_("io", options.io_threads) {
+  thread_ = std::thread([this] {
+    pthread_setname_np(pthread_self(), "fetch");
+    Run();
+  });
+}
+
+FetchScheduler::~FetchScheduler() {
+  {
+    MutexLock lock(mutex_);
+    stopping_ = true;
+    Signal();
+  }
+  thread_.join();
+}
+
+void FetchScheduler::Wake() {
+  MutexLock lock(mutex_);
+  Signal();
+}
+
+uint64_t FetchScheduler::decoded_bytes() {
+  MutexLock lock(mutex_);
+  return decoded_bytes_;
+}
+
+void FetchScheduler::Attach(SpanFetcher& fetcher) {
+  mutex_.AssertHeld();
+  fetchers_.push_back(&fetcher);
+}
+
+void FetchScheduler::Detach(SpanFetcher& fetcher) {
+  mutex_.AssertHeld();
+  std::erase(fetchers_, &fetcher);
+}
+
+void FetchScheduler::Signal() {
+  mutex_.AssertHeld();
+  signalled_ = true;
+  news_.NotifyOne();
+}
+
+uint64_t FetchScheduler::NextOrder() {
+  mutex_.AssertHeld();
+  return ++last_order_;
+}
+
+// The deciding thread.
+
+void FetchScheduler::Run() {
+  mutex_.lock();
+  while (!stopping_) {
+    signalled_ = false;
+    Clock::TimePoint now = clock_.Now();
+    Actions actions = Decide(now);
+    if (actions.empty()) {
+      WaitForNews(now);
+      continue;
+    }
+    mutex_.unlock();
+    for (const std::function<void()>& action : actions) action();
+    actions.clear();
+    mutex_.lock();
+  }
+  mutex_.unlock();
+}
+
+void FetchScheduler::WaitForNews(Clock::TimePoint now) {
+  std::optional<Clock::TimePoint> due;
+  for (SpanFetcher* fetcher : fetchers_) {
+    std::optional<Clock::TimePoint> next = fetcher->NextDue(now);
+    if (next) due = due ? std::min(*due, *next) : *next;
+  }
+  if (signalled_ || stopping_) return;
+  if (!due) {
+    news_.Wait(mutex_);
+  } else if (*due > now) {
+    news_.WaitFor(mutex_, *due - now);
+  }
+}
+
+FetchScheduler::Actions FetchScheduler::Decide(Clock::TimePoint now) {
+  Actions actions;
+  for (SpanFetcher* fetcher : fetchers_) fetcher->Expire(now, actions);
+  DaemonLoad load = Load();
+  Steer(load, actions);
+  StartRanges(load, now, actions);
+  return actions;
+}
+
+DaemonLoad FetchScheduler::Load() {
+  DaemonLoad load;
+  load.backlog = decode_queue_.compressed_bytes() > options_.fetched_limit;
+  for (const SpanFetcher* fetcher : fetchers_) load.demand_waits = load.demand_waits || fetcher->DemandWaits();
+  return load;
+}
+
+// Cancels, pauses and resumes what runs.
+void FetchScheduler::Steer(const DaemonLoad& load, Actions& actions) {
+  for (SpanFetcher* fetcher : fetchers_) {
+    for (const std::shared_ptr<RangeTransfer>& transfer : fetcher->transfers()) {
+      if (transfer->cancel_wanted) {
+        if (transfer->cancel_sent) continue;
+        transfer->cancel_sent = true;
+        actions.push_back(fetcher->Held([transfer] { transfer->Cancel(); }));
+        continue;
+      }
+      bool pause = MustPause(fetcher->ClassOf(*transfer), load);
+      if (!transfer->handle || pause == transfer->paused) continue;
+      transfer->paused = pause;
+      actions.push_back(fetcher->Held([transfer, pause] { transfer->SetPaused(pause); }));
+    }
+  }
+}
+
+void FetchScheduler::StartRanges(DaemonLoad load, Clock::TimePoint now, Actions& actions) {
+  std::set<std::string> hosts;
+  for (const SpanFetcher* fetcher : fetchers_) hosts.insert(fetcher->host());
+  for (const std::string& host : hosts) {
+    for (;;) {
+      std::optional<FetchClass> next = NextToStart(LoadOf(host, now), load, options_.connections);
+      if (!next) break;
+      SpanFetcher* fetcher = FirstWaiting(host, *next, now);
+      std::shared_ptr<RangeTransfer> transfer = fetcher->StartRange(*next, now);
+      std::function<void()> start = fetcher->Held([transfer, fetcher] { transfer->Start(fetcher->source()); });
+      bool urgent = *next == FetchClass::kDemand;
+      actions.push_back(
+          [this, start = std::move(start), urgent] { urgent ? io_pool_.PostUrgent(start) : io_pool_.Post(start); });
+    }
+  }
+}
+
+HostLoad FetchScheduler::LoadOf(const std::string& host, Clock::TimePoint now) {
+  HostLoad load;
+  for (SpanFetcher* fetcher : fetchers_) {
+    if (fetcher->host() != host) continue;
+    for (size_t i = 0; i < kFetchClassCount; ++i) {
+      load.waiting[i] = load.waiting[i] || fetcher->Wants(static_cast<FetchClass>(i), now);
+    }
+    for (const std::shared_ptr<RangeTransfer>& transfer : fetcher->transfers()) {
+      ++load.running[ToIndex(fetcher->ClassOf(*transfer))];
+    }
+  }
+  return load;
+}
+
+// The one whose span has waited longest; for fill, the layer that came first.
+SpanFetcher* FetchScheduler::FirstWaiting(const std::string& host, FetchClass fetch_class, Clock::TimePoint now) {
+  SpanFetcher* first = nullptr;
+  for (SpanFetcher* fetcher : fetchers_) {
+    if (fetcher->host() != host || !fetcher->Wants(fetch_class, now)) continue;
+    if (!first || fetcher->OldestWanted(fetch_class) < first->OldestWanted(fetch_class)) first = fetcher;
+  }
+  return first;
+}
+
+// Decoding.
+
+void FetchScheduler::PushDecode(const SpanJob& job) {
+  mutex_.AssertHeld();
+  decode_queue_.Push(job);
+  decode_pool_.Post([this] { RunDecode(); });
+}
+
+void FetchScheduler::RaiseDecode(const SpanFetcher& fetcher, SpanId span, FetchClass fetch_class) {
+  mutex_.AssertHeld();
+  decode_queue_.Raise(&fetcher, span, fetch_class);
+  PostDecoders();
+}
+
+// Demand is never held back; the others as long as what they decode would not fit.
+bool FetchScheduler::MayDecode(const SpanJob& job) {
+  if (job.fetch_class == FetchClass::kDemand || decoded_bytes_ == 0) return true;
+  return decoded_bytes_ + job.decoded <= options_.decoded_limit;
+}
+
+void FetchScheduler::PostDecoders() {
+  for (; idle_decoders_ > 0; --idle_decoders_) decode_pool_.Post([this] { RunDecode(); });
+}
+
+void FetchScheduler::RunDecode() {
+  std::optional<SpanJob> job;
+  {
+    MutexLock lock(mutex_);
+    job = decode_queue_.Take([this](const SpanJob& candidate)
+                                 SOCI_NO_THREAD_SAFETY_ANALYSIS { return MayDecode(candidate); });
+    if (!job) {
+      if (!decode_queue_.empty()) ++idle_decoders_;
+      return;
+    }
+    decoded_bytes_ += job->decoded;
+    Signal();  // the backlog is shorter
+  }
+  job->fetcher->DecodeSpan(job->span);
+}
+
+// Writing behind.
+
+void FetchScheduler::PushWrite(const SpanJob& job) {
+  mutex_.AssertHeld();
+  if (job.fetch_class == FetchClass::kDemand) {
+    while (decoded_bytes_ > options_.decoded_limit) {
+      std::optional<SpanJob> pushed_out = write_queue_.TakeLeastUrgent();
+      if (!pushed_out) break;
+      DropWrite(*pushed_out);
+    }
+    // Answered already; the disk cannot keep up, so it is not kept.
+    if (decoded_bytes_ > options_.decoded_limit) return DropWrite(job);
+  }
+  write_queue_.Push(job);
+  if (writers_ == options_.writers) return;
+  ++writers_;
+  io_pool_.Post([this] { RunWriter(); });
+}
+
+void FetchScheduler::DropWrite(const SpanJob& job) {
+  FreeDecoded(job.decoded);
+  job.fetcher->WriteDropped(job.span);
+}
+
+void FetchScheduler::FreeDecoded(uint64_t bytes) {
+  mutex_.AssertHeld();
+  decoded_bytes_ -= bytes;
+  PostDecoders();
+}
+
+void FetchScheduler::RunWriter() {
+  for (;;) {
+    std::optional<SpanJob> job;
+    {
+      MutexLock lock(mutex_);
+      job = write_queue_.Take([](const SpanJob&) { return true; });
+      if (!job) {
+        --writers_;
+        return;
+      }
+    }
+    job->fetcher->WriteSpan(job->span);
+  }
+}
+
+void FetchScheduler::DropJobs(SpanFetcher& fetcher, const std::function<bool(const SpanJob&)>& matches) {
+  mutex_.AssertHeld();
+  for (const SpanJob& job : decode_queue_.Remove(&fetcher, matches)) fetcher.DecodeDropped(job.span);
+  for (const SpanJob& job : write_queue_.Remove(&fetcher, matches)) DropWrite(job);
+  PostDecoders();
+  Signal();
+}
+
+}  // namespace soci

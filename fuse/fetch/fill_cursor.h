@@ -1,0 +1,46 @@
+// Which spans fill takes next: those that are missing and not on their way already, in order, round and round.
+//
+// Guarded by the scheduler's mutex.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "fuse/fetch/flight_table.h"
+#include "fuse/store/backing_store.h"
+#include "indexer/base/clock.h"
+
+namespace soci {
+
+class FillCursor {
+ public:
+  FillCursor(const LayerTable& table, const BackingStore& store, FlightTable& flights)
+      : table_(table), store_(store), flights_(flights) {}
+
+  // The next span to take, if there is any now.
+  std::optional<SpanId> Next(Clock::TimePoint now);
+  // That span and its neighbours, at most `limit` compressed bytes. Whoever takes them makes them flights.
+  std::vector<SpanId> NextRange(Clock::TimePoint now, uint64_t limit);
+
+  // A span is missing again that was on its way.
+  void Reconsider() { exhausted_ = false; }
+  // Leaves a span alone for a while.
+  void Delay(SpanId span, Clock::TimePoint until);
+  // When the first of those is due.
+  std::optional<Clock::TimePoint> NextDue() const;
+
+ private:
+  bool IsFree(SpanId span, Clock::TimePoint now) const;
+  std::optional<SpanId> FindFrom(SpanId from, Clock::TimePoint now) const;
+
+  const LayerTable& table_;
+  const BackingStore& store_;
+  FlightTable& flights_;
+  SpanId position_{0};
+  bool exhausted_ = false;  // nothing was free at the last look
+  std::map<SpanId, Clock::TimePoint> delayed_;
+};
+
+}  // namespace soci

@@ -1,0 +1,45 @@
+// A span on its way from the network to the disk, and everyone who waits for it. Guarded by the scheduler's mutex.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "fuse/fetch/layer_fetcher.h"
+#include "fuse/fetch/range_assembler.h"
+#include "fuse/fetch/span_buffer.h"
+#include "indexer/base/clock.h"
+#include "indexer/base/fetch_context.h"
+#include "indexer/base/result.h"
+
+namespace soci {
+
+struct Waiter {
+  LayerFetcher::Callback done;
+  Clock::TimePoint deadline;
+};
+
+struct Flight {
+  enum class State {
+    kQueued,      // wants a transfer
+    kBackingOff,  // will want one at retry_at
+    kFetching,    // part of a transfer
+    kDecoding,    // waits for a decode thread, or is with one
+    kInMemory,    // decoded; waits for the disk, or is on its way there
+  };
+
+  State state = State::kQueued;
+  FetchClass fetch_class = FetchClass::kFill;  // of the most urgent who asked
+  uint64_t order = 0;                          // of the first who asked
+  std::vector<Waiter> waiters;
+
+  int torn = 0;      // times its bytes did not match their digest
+  int failures = 0;  // of the network
+  Status last_error;
+  Clock::TimePoint retry_at;
+
+  CompressedBytes compressed;                // while waiting to be decoded
+  std::shared_ptr<const SpanBuffer> buffer;  // in memory
+};
+
+}  // namespace soci
