@@ -231,9 +231,9 @@ TEST_F(LazyLayerProviderTest, G7WhatNoSnapshotUsesAfterARestartIsCollected) {
 TEST_F(LazyLayerProviderTest, ALayerWhoseIndexLiesIsNeverSealedAndIsDeferredFromThenOn) {
   const IndexedImage image = PushIndexedImage(registry_, {"one"}, {}, true, "registry.example/app:v1",
                                               [](size_t, Ztoc& ztoc) { ztoc.entries.back().mode = 04755; });
-  Start(true);
+  Start(false);
   ASSERT_EQ(Provide(image, 0), "");
-  // Fill finds it out when the span with that header arrives.
+  // Found out when the span with that header arrives.
   LayerReader* reader = mounter_.LayerAt(paths_.MountPoint(1));
   ASSERT_NE(reader, nullptr);
   const auto directory = reader->table().Lookup(InodeId::kRoot, "d");
