@@ -8,6 +8,13 @@
 namespace soci::table {
 namespace {
 
+// A fuzzer that had to guess checksums would test nothing else.
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+constexpr bool kCompareChecksums = false;
+#else
+constexpr bool kCompareChecksums = true;
+#endif
+
 template <typename Record>
 Status View(ByteSpan bytes, const FileHeader& header, Section section, std::span<const Record>& out) {
   const SectionEntry& entry = header.sections[static_cast<size_t>(section)];
@@ -27,7 +34,7 @@ Status CheckHeader(ByteSpan bytes, const FileHeader& header) {
         fmt::format("a layer table of version {}, layout {}; this program reads {}, {}", header.format_version,
                     header.layout, kFormatVersion, LayerTable::kLayout));
   }
-  if (header.crc32c != Crc32c(bytes.first(offsetof(FileHeader, crc32c)))) {
+  if (kCompareChecksums && header.crc32c != Crc32c(bytes.first(offsetof(FileHeader, crc32c)))) {
     return absl::DataLossError("the header's checksum is wrong");
   }
   if (header.file_size != bytes.size()) {
@@ -38,7 +45,7 @@ Status CheckHeader(ByteSpan bytes, const FileHeader& header) {
     if (entry.offset % 8 != 0 || entry.offset > bytes.size() || entry.size > bytes.size() - entry.offset) {
       return absl::InvalidArgumentError(fmt::format("section {} lies outside the file", i));
     }
-    if (i == static_cast<size_t>(Section::kWindows)) continue;
+    if (i == static_cast<size_t>(Section::kWindows) || !kCompareChecksums) continue;
     if (entry.crc32c != Crc32c(bytes.subspan(entry.offset, entry.size))) {
       return absl::DataLossError(fmt::format("the checksum of section {} is wrong", i));
     }
