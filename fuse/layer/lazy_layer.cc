@@ -11,7 +11,6 @@
 #include "fuse/fetch/layer_fetcher.h"
 #include "fuse/layer/make_layer_reader.h"
 #include "fuse/store/backing_store.h"
-#include "indexer/base/log.h"
 #include "indexer/base/thread_pool.h"
 
 namespace soci {
@@ -27,23 +26,11 @@ struct LazyLayer::Parts {
         ThreadPool& pool)
       : table(std::move(layer_table)), store(backing_store), fetcher(layer_fetcher), io_pool(pool) {}
 
-  // One line per fault, not per read that meets it.
-  void Log(const std::string& line, std::string_view fault) {
-    {
-      MutexLock lock(mutex);
-      if (fault == last_fault) return;
-      last_fault = fault;
-    }
-    log::Error("{}", line);
-  }
-
   const std::shared_ptr<const LayerTable> table;
   BackingStore& store;  // these three only inside the gate
   LayerFetcher& fetcher;
   ThreadPool& io_pool;
   OpenGate gate;
-  Mutex mutex;  // a leaf
-  std::string last_fault SOCI_GUARDED_BY(mutex);
 };
 
 // Collects the parts of a read, span by span: from the fetcher's memory, or from the disk on the I/O pool. Shared by
@@ -99,7 +86,7 @@ class LazyLayer::FileRead : public std::enable_shared_from_this<FileRead> {
       } else if (absl::IsAlreadyExists(got.status())) {
         on_disk_.push_back(span);
       } else if (failure_.ok()) {
-        failure_ = Annotate(got.status(), fmt::format("span {}", ToIndex(span)));
+        failure_ = got.status();
       }
     }
     OnAnswer();
@@ -140,11 +127,10 @@ class LazyLayer::FileRead : public std::enable_shared_from_this<FileRead> {
     reply_(ByteSpan(Buffer(), wanted_.size()));
   }
 
+  // Whoever asked logs it, once.
   void Fail(const Status& why) {
-    const std::string line = fmt::format("layer {}: reading inode {} at {}: {}", parts_->table->layer().ToString(),
-                                         ToNumber(file_), file_offset_, Message(why));
-    if (!absl::IsCancelled(why)) parts_->Log(line, Message(why));
-    reply_(ErrnoStatus(EIO, line));
+    reply_(ErrnoStatus(EIO, fmt::format("layer {}: inode {} at {}: {}", parts_->table->layer().ToString(),
+                                        ToNumber(file_), file_offset_, Message(why))));
   }
 
   const std::shared_ptr<Parts> parts_;

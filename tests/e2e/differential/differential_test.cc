@@ -4,12 +4,13 @@
 
 #include <set>
 
-#include "fuse/store/layer_store.h"
 #include "tests/e2e/differential/generated_layers.h"
 #include "tests/e2e/differential/unpacked_layer.h"
 #include "tests/e2e/support/containerd.h"
 #include "tests/e2e/support/sandbox.h"
+#include "tests/layers/random_reads.h"
 #include "tests/layers/tree.h"
+#include "tests/lazy/lazy_mount.h"
 
 namespace soci {
 namespace {
@@ -39,26 +40,32 @@ class Differential : public ::testing::Test {
 
   test::Sandbox sandbox_;
   test::Containerd containerd_{sandbox_, sandbox_ / "soci.sock"};
-  FdCache files_;
+  test::LazyParts parts_;
   std::set<std::string> undefined_times_;
 };
 
-TEST_F(Differential, GeneratedLayersAreWhatContainerdUnpacks) {
+// Cold, complete without network, while and after it was sealed through the mount of before, and the sealed directory.
+TEST_F(Differential, GeneratedLayersAreWhatContainerdUnpacksAtEveryStageOfTheirLife) {
+  uint32_t seed = 1;
   for (const GeneratedLayer& generated : test::GeneratedLayers()) {
     SCOPED_TRACE(generated.name);
     const IndexedLayer layer = MakeIndexedLayer(generated.tar, generated.options);
     const Tree expected = Expected(generated, layer);
     EXPECT_EQ(Differences(expected, Comparable(test::WalkTable(*layer.table, layer.tar))), "") << "the table";
 
-    const auto store = LayerStore::Open(sandbox_ / generated.name, layer.table, files_);
-    ASSERT_TRUE(store.ok()) << store.status();
-    for (uint32_t i = 0; i < layer.table->span_count(); ++i) {
-      const SpanId span{i};
-      ASSERT_EQ((*store)->CheckSpan(span, layer.Decoded(span)), OkStatus());
-      ASSERT_EQ((*store)->WriteSpan(span, layer.Decoded(span)), OkStatus());
-    }
-    ASSERT_EQ((*store)->Seal({.diff_id = layer.diff_id}), OkStatus());
-    EXPECT_EQ(Differences(expected, Comparable(test::WalkDirectory((*store)->sealed_path()))), "") << "sealed";
+    test::LazyMount mount(parts_, sandbox_ / generated.name, layer);
+    EXPECT_EQ(test::ReadRandomly(mount.path(), expected, ++seed), "") << "cold";
+    EXPECT_EQ(Differences(expected, Comparable(test::WalkDirectory(mount.path()))), "") << "cold";
+    mount.Fill();
+    mount.CutOff();
+    mount.Remount();
+    EXPECT_EQ(test::ReadRandomly(mount.path(), expected, ++seed), "") << "complete";
+    EXPECT_EQ(Differences(expected, Comparable(test::WalkDirectory(mount.path()))), "") << "complete";
+    ASSERT_EQ(mount.Seal(), OkStatus());
+    EXPECT_EQ(Differences(expected, Comparable(test::WalkDirectory(mount.store().sealed_path()))), "") << "sealed";
+    EXPECT_EQ(Differences(expected, Comparable(test::WalkDirectory(mount.path()))), "") << "mounted when it was sealed";
+    mount.Remount();
+    EXPECT_EQ(test::ReadRandomly(mount.path(), expected, ++seed), "") << "mounted after it was sealed";
   }
 }
 
