@@ -2,6 +2,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -32,7 +33,7 @@ void PutOctal(char (&field)[kSize], int64_t value) {
 
 template <size_t kSize>
 void PutText(char (&field)[kSize], std::string_view text) {
-  std::memcpy(field, text.data(), std::min(kSize, text.size()));
+  std::copy_n(text.begin(), std::min(kSize, text.size()), field);
 }
 
 std::string Padded(std::string_view bytes) {
