@@ -72,6 +72,8 @@ void AddCreate(CLI::App& app, CreateArguments& arguments, Run& run) {
       ->check(CLI::IsMember({"xattr"}).description(""))
       ->type_name("NAME");
   AddJobs(verb, arguments.jobs);
+  verb->add_option("--cache", arguments.cache, "Keep zTOCs here for the next image with the same layers")
+      ->type_name("DIR");
   verb->add_flag("--verify", arguments.verify, "Read each layer again and prove its zTOC before storing");
   verb->add_flag("--allow-partial", arguments.allow_partial, "Exit 0 although layers were skipped");
   verb->add_flag("--json", arguments.json, "Report as JSON");

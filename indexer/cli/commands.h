@@ -24,6 +24,7 @@ struct CreateArguments {
   std::vector<std::string> prefetch_files = {};
   std::vector<std::string> optimizations = {};
   size_t jobs = 0;
+  std::string cache = {};  // a directory
   bool verify = false;
   bool allow_partial = false;
   bool json = false;

@@ -8,6 +8,7 @@
 #include "indexer/cli/progress.h"
 #include "indexer/cli/session.h"
 #include "indexer/index/image_indexer.h"
+#include "indexer/index/ztoc_cache.h"
 
 namespace soci::cli {
 namespace {
@@ -29,7 +30,11 @@ CreateOptions OptionsOf(const CreateArguments& arguments) {
 Result<CreateReport> IndexAll(ImageHome& home, SelectedImages selected, const CreateArguments& arguments) {
   const ProgressStyle style = arguments.quiet ? ProgressStyle::kSkipsOnly : StyleForStandardError();
   const std::unique_ptr<LayerProgress> progress = MakeProgress(style, LayerTask::kIndexing);
-  ImageIndexer indexer(home, OptionsOf(arguments), *progress);
+  std::unique_ptr<ZtocCache> cache;
+  if (!arguments.cache.empty()) {
+    SOCI_ASSIGN_OR_RETURN(cache, ZtocCache::Open(arguments.cache));
+  }
+  ImageIndexer indexer(home, OptionsOf(arguments), *progress, cache.get());
   CreateReport report{.target = home.Name(), .images = {}, .absent = std::move(selected.absent)};
   for (const PlatformImage& image : selected.images) {
     Result<ImageReport> one = indexer.Index(image, kLayerContext);

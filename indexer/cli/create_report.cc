@@ -31,6 +31,7 @@ void Write(oci::JsonWriter& json, const LayerReport& layer) {
     json.Member("ztoc", layer.ztoc.digest.ToString()).Key("ztoc_size").Integer(layer.ztoc.size);
     json.Member("diff_id", layer.diff_id.ToString()).Key("uncompressed_size").Unsigned(layer.uncompressed_size);
     json.Key("entries").Unsigned(layer.entries).Key("spans").Unsigned(layer.spans);
+    json.Key("from_cache").Bool(layer.from_cache);
   } else {
     json.Member("reason", layer.reason);
   }

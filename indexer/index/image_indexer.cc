@@ -9,6 +9,7 @@
 #include "indexer/index/layer_indexer.h"
 #include "indexer/index/parallel.h"
 #include "indexer/index/verify_layer.h"
+#include "indexer/index/ztoc_cache.h"
 
 namespace soci {
 namespace {
@@ -30,6 +31,7 @@ struct ImageIndexer::ScannedEntry {
   std::string reason = {};
   IndexedLayer indexed = {};
   oci::Descriptor ztoc = {};
+  bool from_cache = false;
   bool stored = false;
 };
 
@@ -46,8 +48,8 @@ Status ImageIndexer::Verify(const oci::Descriptor& layer, const ByteSource& sour
   return absl::InternalError(fmt::format("the zTOC is not right: {}", faults.lines().front()));
 }
 
-ImageIndexer::ImageIndexer(ImageHome& home, CreateOptions options, LayerProgress& progress)
-    : home_(home), options_(std::move(options)), progress_(progress) {}
+ImageIndexer::ImageIndexer(ImageHome& home, CreateOptions options, LayerProgress& progress, ZtocCache* cache)
+    : home_(home), options_(std::move(options)), progress_(progress), cache_(cache) {}
 ImageIndexer::~ImageIndexer() = default;
 
 Result<ImageReport> ImageIndexer::Index(const PlatformImage& image, const FetchContext& context) {
@@ -109,20 +111,33 @@ Status ImageIndexer::CompareDiffIds(const PlatformImage& image, const ImageRepor
   return OkStatus();
 }
 
+Result<IndexedLayer> ImageIndexer::IndexOne(const oci::Descriptor& layer, const LayerIndexOptions& options,
+                                            const FetchContext& context) {
+  SOCI_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, home_.Open(layer));
+  const LayerChoice choice = ChooseLayer(layer, options_.min_layer_size);
+  SOCI_ASSIGN_OR_RETURN(IndexedLayer indexed, IndexLayer(
+                                                  *source, layer, choice.compression, options,
+                                                  [&](uint64_t bytes) { progress_.OnBytes(layer, bytes); }, context));
+  if (options_.verify) SOCI_RETURN_IF_ERROR(Verify(layer, *source, indexed, context));
+  if (cache_ != nullptr) SOCI_RETURN_IF_ERROR(Annotate(cache_->Store(layer, options, indexed), "cache"));
+  return indexed;
+}
+
 Result<ImageIndexer::ScannedEntry> ImageIndexer::ScanOne(const oci::Descriptor& layer, const FetchContext& context) {
-  progress_.OnStart(layer);
   const LayerIndexOptions options{
       .span_size = options_.span_size, .build_tool = options_.build_tool, .prefetch_paths = options_.prefetch_paths};
-  auto scan = [&]() -> Result<IndexedLayer> {
-    SOCI_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, home_.Open(layer));
-    const LayerChoice choice = ChooseLayer(layer, options_.min_layer_size);
-    Result<IndexedLayer> indexed = IndexLayer(
-        *source, layer, choice.compression, options, [&](uint64_t bytes) { progress_.OnBytes(layer, bytes); }, context);
-    if (indexed.ok() && options_.verify) SOCI_RETURN_IF_ERROR(Verify(layer, *source, *indexed, context));
-    return indexed;
-  };
   ScannedEntry entry;
-  Result<IndexedLayer> indexed = scan();
+  // Who wants proof gets it from the layer.
+  std::optional<IndexedLayer> cached =
+      cache_ != nullptr && !options_.verify ? cache_->Find(layer, options) : std::nullopt;
+  if (cached) {
+    entry.from_cache = true;
+    entry.ztoc = BlobOf(cached->ztoc);
+    entry.indexed = *std::move(cached);
+    return entry;
+  }
+  progress_.OnStart(layer);
+  Result<IndexedLayer> indexed = IndexOne(layer, options, context);
   if (indexed.ok()) {
     entry.ztoc = BlobOf(indexed->ztoc);
     entry.indexed = *std::move(indexed);
@@ -146,7 +161,8 @@ ImageReport ImageIndexer::Report(const PlatformImage& image, const std::vector<S
                              .diff_id = entry.indexed.diff_id,
                              .uncompressed_size = entry.indexed.uncompressed_size,
                              .entries = entry.indexed.entries,
-                             .spans = entry.indexed.spans});
+                             .spans = entry.indexed.spans,
+                             .from_cache = entry.from_cache});
   }
   return report;
 }

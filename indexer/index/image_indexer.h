@@ -42,6 +42,7 @@ struct LayerReport {
   uint64_t uncompressed_size = 0;
   size_t entries = 0;
   size_t spans = 0;
+  bool from_cache = false;
 };
 
 struct ImageReport {
@@ -53,11 +54,13 @@ struct ImageReport {
 };
 
 struct IndexedLayer;
+struct LayerIndexOptions;
+class ZtocCache;
 
 class ImageIndexer {
  public:
-  // Borrows home and progress.
-  ImageIndexer(ImageHome& home, CreateOptions options, LayerProgress& progress);
+  // Borrows home, progress and cache (null: none).
+  ImageIndexer(ImageHome& home, CreateOptions options, LayerProgress& progress, ZtocCache* cache = nullptr);
   ~ImageIndexer();
 
   Result<ImageReport> Index(const PlatformImage& image, const FetchContext& context);
@@ -71,6 +74,8 @@ class ImageIndexer {
   Status CompareDiffIds(const PlatformImage& image, const ImageReport& report, const FetchContext& context);
   Status Verify(const oci::Descriptor& layer, const ByteSource& source, const IndexedLayer& indexed,
                 const FetchContext& context);
+  Result<IndexedLayer> IndexOne(const oci::Descriptor& layer, const LayerIndexOptions& options,
+                                const FetchContext& context);
   Result<ScannedEntry> ScanOne(const oci::Descriptor& layer, const FetchContext& context);
   std::vector<std::vector<SpanIdRange>> PrefetchSpans(const std::vector<ScannedEntry*>& layers,
                                                       std::vector<std::string>& missing) const;
@@ -81,6 +86,7 @@ class ImageIndexer {
   ImageHome& home_;
   const CreateOptions options_;
   LayerProgress& progress_;
+  ZtocCache* const cache_;
   std::map<LayerKey, ScannedEntry> scanned_;
 };
 

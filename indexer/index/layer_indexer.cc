@@ -68,6 +68,17 @@ bool HasXattrs(const Ztoc& ztoc) {
 
 }  // namespace
 
+IndexedLayer DescribeLayer(const Ztoc& ztoc, std::string encoded, const oci::DiffId& diff_id,
+                           const LayerIndexOptions& options) {
+  return {.ztoc = std::move(encoded),
+          .diff_id = diff_id,
+          .uncompressed_size = ztoc.uncompressed_size,
+          .entries = ztoc.entries.size(),
+          .spans = ztoc.span_digests.size(),
+          .has_xattrs = HasXattrs(ztoc),
+          .prefetch = FindSpans(ztoc, options.prefetch_paths)};
+}
+
 Result<IndexedLayer> IndexLayer(const ByteSource& source, const oci::Descriptor& layer, Compression claimed,
                                 const LayerIndexOptions& options, const std::function<void(uint64_t)>& progress,
                                 const FetchContext& context) {
@@ -82,15 +93,8 @@ Result<IndexedLayer> IndexLayer(const ByteSource& source, const oci::Descriptor&
     return absl::DataLossError(fmt::format("its bytes have the digest {}", scanned.layer.ToString()));
   }
   if (const LayerHazard* hazard = scanned.WhyNotExact()) return absl::InvalidArgumentError(hazard->reason);
-  IndexedLayer indexed;
-  SOCI_ASSIGN_OR_RETURN(indexed.ztoc, EncodeZtoc(scanned.ztoc));
-  indexed.diff_id = scanned.diff_id;
-  indexed.uncompressed_size = scanned.ztoc.uncompressed_size;
-  indexed.entries = scanned.ztoc.entries.size();
-  indexed.spans = scanned.ztoc.span_digests.size();
-  indexed.has_xattrs = HasXattrs(scanned.ztoc);
-  indexed.prefetch = FindSpans(scanned.ztoc, options.prefetch_paths);
-  return indexed;
+  SOCI_ASSIGN_OR_RETURN(std::string encoded, EncodeZtoc(scanned.ztoc));
+  return DescribeLayer(scanned.ztoc, std::move(encoded), scanned.diff_id, options);
 }
 
 }  // namespace soci

@@ -31,6 +31,10 @@ struct IndexedLayer {
   std::vector<std::optional<SpanIdRange>> prefetch = {};  // one for each path
 };
 
+// What is told of a layer whose zTOC is `encoded`.
+IndexedLayer DescribeLayer(const Ztoc& ztoc, std::string encoded, const oci::DiffId& diff_id,
+                           const LayerIndexOptions& options);
+
 // kInvalidArgument, saying why, for a layer that cannot be indexed exactly or whose media type lies about its
 // compression; kDataLoss if the bytes do not match `layer`'s digest; else what the source says.
 Result<IndexedLayer> IndexLayer(const ByteSource& source, const oci::Descriptor& layer, Compression claimed,

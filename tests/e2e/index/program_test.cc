@@ -218,6 +218,51 @@ TEST_F(IndexProgram, ALargeLayerIsReadOnceAndStoredNowhere) {
   RecordProperty("peak_memory_mib", static_cast<int>(peak >> 20));
 }
 
+// Field report A25: two images share a layer; the second build does not read it and gives what a fresh build gives.
+TEST_F(IndexProgram, ALayerThatWasIndexedBeforeIsNotReadAgain) {
+  DockerRegistry registry(sandbox);
+  const test::TestLayer shared = test::GzipLayer(test::TarBuilder().File("a", test::ProseBytes(20_MiB, 1)).Finish());
+  test::TestImage one, two;
+  one.Add(shared);
+  two.Add(shared).Add(test::GzipLayer(test::TarBuilder().File("b", test::ProseBytes(1_MiB, 2)).Finish()));
+  const std::string first = one.Push(registry, "team/one", "v1"), second = two.Push(registry, "team/two", "v1");
+  const std::vector<std::string> options = {"create", "--min-layer-size", "0", "--cache", sandbox / "cache"};
+  auto with = [&](const std::string& image) {
+    std::vector<std::string> arguments = options;
+    arguments.push_back(image);
+    return arguments;
+  };
+  ASSERT_EQ(Run(with(first)).exit_code, 0);
+  registry.ForgetRequests();
+  const CommandResult cached = Run(with(second));
+  ASSERT_EQ(cached.exit_code, 0) << cached.err;
+  EXPECT_TRUE(registry.BlobGets(shared.digest.ToString()).empty());
+  EXPECT_EQ(Run({"create", "--min-layer-size", "0", second}).out, cached.out);
+  // What is damaged counts as not there.
+  for (const auto& entry : std::filesystem::directory_iterator(sandbox / "cache")) {
+    std::filesystem::resize_file(entry.path(), std::filesystem::file_size(entry.path()) - 1);
+  }
+  EXPECT_EQ(Run(with(second)).out, cached.out);
+}
+
+// Field report A23: one blob three times, in one image and beside others.
+TEST_F(IndexProgram, ALayerThatIsListedThreeTimesIsReadOnce) {
+  DockerRegistry registry(sandbox);
+  const test::TestLayer layer = test::GzipLayer(test::TarBuilder().File("a", test::ProseBytes(2_MiB, 1)).Finish());
+  const test::TestLayer empty = test::GzipLayer(test::TarBuilder().Finish());
+  test::TestImage image;
+  image.Add(empty).Add(layer).Add(empty).Add(layer).Add(layer);
+  const std::string name = image.Push(registry, "team/image", "v1");
+  registry.ForgetRequests();
+  const CommandResult create = Run({"create", "--json", "--min-layer-size", "0", name});
+  ASSERT_EQ(create.exit_code, 0) << create.err;
+  uint64_t read = 0;
+  for (const test::LoggedRequest& request : registry.BlobGets(layer.digest.ToString())) read += request.bytes;
+  EXPECT_EQ(read, layer.blob.size());
+  EXPECT_EQ(nlohmann::json::parse(create.out)["platforms"][0]["layers"].size(), 5u);
+  EXPECT_EQ(Run({"verify", name}).exit_code, 0);
+}
+
 TEST_F(IndexProgram, ABrokenConnectionIsTakenUpWhereItBroke) {
   DockerRegistry registry(sandbox);
   auto link = Link::Start({.upstream_port = registry.port(), .connection_bytes_per_second = 20_MiB}).value();
