@@ -13,7 +13,9 @@ namespace {
 
 constexpr std::string_view kXattrRecord = "SCHILY.xattr.";
 constexpr int kMaxLinksInPath = 40;  // the kernel's
-constexpr size_t kMaxLinkSteps = size_t{1} << 22;
+// Nobody's layer is deeper than this on average; a hostile one may not keep us busy.
+constexpr size_t kStepsPerMember = 64;
+constexpr size_t kSpareSteps = size_t{1} << 20;
 
 uint32_t TypeBits(tar::EntryType type) {
   switch (type) {
@@ -61,7 +63,9 @@ bool IsCarriedXattr(std::string_view name, uint32_t mode) {
 }  // namespace
 
 LayerTree::LayerTree(size_t members, bool with_xattrs)
-    : with_xattrs_(with_xattrs), implied_directories_left_(16 * members + 4096), link_steps_left_(kMaxLinkSteps) {
+    : with_xattrs_(with_xattrs),
+      implied_directories_left_(16 * members + 4096),
+      steps_left_(kStepsPerMember * members + kSpareSteps) {
   inodes_.reserve(members + members / 8 + 1);
   Inode root;
   root.mode = S_IFDIR | 0755;
@@ -105,6 +109,8 @@ Result<LayerTree::Index> LayerTree::ParentOf(const std::vector<std::string_view>
   while (!ahead.empty()) {
     const std::string_view name = ahead.back();
     ahead.pop_back();
+    if (steps_left_ == 0) return absl::InvalidArgumentError("paths and symlinks are too deep");
+    --steps_left_;
     if (name == "..") {  // from a link's target
       at = inodes_[at].parent;
       continue;
@@ -127,8 +133,6 @@ Result<LayerTree::Index> LayerTree::ParentOf(const std::vector<std::string_view>
           return absl::InvalidArgumentError("a symlink in its path has a name too long");
         if (!step.empty() && step != ".") steps.push_back(step);
       }
-      if (steps.size() > link_steps_left_) return absl::InvalidArgumentError("too many symlinks in paths");
-      link_steps_left_ -= steps.size();
       ahead.insert(ahead.end(), steps.rbegin(), steps.rend());
     } else {
       return absl::InvalidArgumentError("its path goes through something that is no folder");

@@ -78,7 +78,7 @@ class LayerTree {
 
   const bool with_xattrs_;
   size_t implied_directories_left_;
-  size_t link_steps_left_;
+  size_t steps_left_;
   std::vector<Inode> inodes_;
   Children children_;  // an ordered map: no choice of names makes it slow, and its order is the one we need
   std::vector<Whiteout> whiteouts_;

@@ -1,5 +1,8 @@
 #include "tests/e2e/differential/generated_layers.h"
 
+#include <stdexcept>
+
+#include "tests/e2e/support/process.h"
 #include "tests/support/tar_builder.h"
 
 namespace soci::test {
@@ -181,6 +184,15 @@ TarBuilder ManyFiles() {
   return tar;
 }
 
+// What a program of the machine's own makes of its own files: GNU tar, with the hard links, symlinks and times of a
+// real userland.
+std::string RealTree() {
+  const CommandResult tar = RunCommand({"tar", "-C", "/usr", "--format=gnu", "-cf", "-", "share/zoneinfo",
+                                        "lib/python3.11/json", "lib/python3.11/email"});
+  if (!tar.ok()) throw std::runtime_error("tar: " + tar.err);
+  return tar.out;
+}
+
 }  // namespace
 
 std::vector<GeneratedLayer> GeneratedLayers() {
@@ -205,6 +217,7 @@ std::vector<GeneratedLayer> GeneratedLayers() {
       {"sizes-plain", SizesAround(4096).Finish(), {.compression = kPlain}},
       {"sizes-one-span", SizesAround(4096).Finish(), {.span_size = 4 << 20, .block_size = 0}},
       {"many-files", ManyFiles().Finish(), {.span_size = 65536, .block_size = 0}},
+      {"real-tree", RealTree(), {.span_size = 1 << 18, .block_size = 0}},
       {"many-files-plain", ManyFiles().Finish(7680), {.compression = kPlain, .span_size = 100'000}},
   };
 }

@@ -95,6 +95,28 @@ TEST(HostileZtoc, DeepPathsCannotMakeTheTreeLarge) {
   EXPECT_THAT(std::string(Message(CompileTable(ztoc, Sound().digest).status())), HasSubstr("too many folders"));
 }
 
+TEST(HostileZtoc, DeepPathsCannotKeepUsBusy) {
+  Ztoc ztoc = Sound().ztoc;
+  const tar::Entry first = ztoc.entries[0];
+  ztoc.entries.clear();
+  std::string deep;
+  for (int i = 0; i < 2000; ++i) deep += "d/";
+  for (int i = 0; i < 78; ++i) {
+    tar::Entry entry = first;
+    entry.name = deep + std::to_string(i);
+    entry.header = {static_cast<uint64_t>(i) * 512, static_cast<uint64_t>(i + 1) * 512};
+    entry.content = {};
+    ztoc.entries.push_back(entry);
+  }
+  EXPECT_TRUE(CompileTable(ztoc, Sound().digest).ok());  // a few are nobody's harm
+  for (int i = 0; i < 1000; ++i) ztoc.entries.push_back(ztoc.entries.back());
+  for (size_t i = 0; i < ztoc.entries.size(); ++i) ztoc.entries[i].header = {i * 512, (i + 1) * 512};
+  ztoc.compression = Compression::kUncompressed;
+  ztoc.span_size = ztoc.compressed_size = ztoc.uncompressed_size = 1 << 20;
+  ztoc.span_digests.resize(1);
+  EXPECT_THAT(std::string(Message(CompileTable(ztoc, Sound().digest).status())), HasSubstr("too deep"));
+}
+
 TEST(HostileZtoc, EmptySpansAtBothEndsAreLeftOut) {
   Ztoc ztoc = Sound().ztoc;
   // As written for a stream that begins with an empty block and ends with one (b02, a10 of tests/golden).
