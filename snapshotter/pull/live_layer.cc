@@ -14,7 +14,7 @@
 #include "indexer/codec/span_decoder.h"
 #include "indexer/registry/registry_client.h"
 #include "indexer/table/layer_table.h"
-#include "snapshotter/pull/layer_tail.h"
+#include "indexer/table/stream_tail.h"
 
 namespace soci {
 
@@ -82,7 +82,7 @@ Status LiveLayer::Seal() {
     FetchContext context;
     context.fetch_class = FetchClass::kFill;
     context.stop = stop_.get_token();
-    return ReadLayerTail(*table_, *source_, context, sink);
+    return ReadStreamTail(*table_, *source_, context, sink);
   };
   SOCI_RETURN_IF_ERROR(store_->Seal(request));
   return LinkSealed();
