@@ -164,13 +164,8 @@ void ImageSessions::ForgetIf(const std::function<bool(const Session&)>& goes) {
   }
 }
 
-void ImageSessions::Forget(const oci::LayerDigest& layer, const std::function<bool(const oci::LayerDigest&)>& in_use) {
-  ForgetIf([&](const Session& session) {
-    if (!session.answer.ok()) return false;
-    const auto& layers = (*session.answer)->layers;
-    return layers.count(layer) > 0 &&
-           std::none_of(layers.begin(), layers.end(), [&](const auto& entry) { return in_use(entry.first); });
-  });
+void ImageSessions::Forget(const oci::LayerDigest& layer) {
+  ForgetIf([&](const Session& session) { return session.answer.ok() && (*session.answer)->layers.count(layer) > 0; });
 }
 
 void ImageSessions::ForgetIdle(std::chrono::milliseconds idle,

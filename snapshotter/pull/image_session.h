@@ -53,8 +53,9 @@ class ImageSessions {
   // Never an error for an image without an index.
   Result<std::shared_ptr<const PreparedImage>> Get(const LayerRequest& request);
 
-  // Forgets images that have `layer` and none of whose layers is `in_use`; their unused folders go.
-  void Forget(const oci::LayerDigest& layer, const std::function<bool(const oci::LayerDigest&)>& in_use);
+  // Forgets images that have `layer`, because nobody uses it any more: its folder goes, and those of the image's layers
+  // that were never asked for. Layers in use are held by those who use them.
+  void Forget(const oci::LayerDigest& layer);
   // Forgets images that no one asked for in the last `idle` and none of whose layers is `in_use`.
   void ForgetIdle(std::chrono::milliseconds idle, const std::function<bool(const oci::LayerDigest&)>& in_use);
 

@@ -111,7 +111,7 @@ Result<LayerUsage> LazyLayerProvider::Usage(const oci::LayerDigest& layer) { ret
 Status LazyLayerProvider::Release(const oci::LayerDigest& layer) {
   live_.Close(layer);
   LetGoUnrestored(layer);
-  sessions_.Forget(layer, [this](const oci::LayerDigest& other) { return live_.IsLive(other); });
+  sessions_.Forget(layer);
   return OkStatus();
 }
 

@@ -59,7 +59,8 @@ std::vector<Daemon::Layer> Daemon::Layers() const {
       RunCommand({Program("soci-snapshotter"), "status", "--json", "--socket", run_ + "/admin.sock"});
   if (!result.ok()) throw std::runtime_error("status: " + result.err);
   std::vector<Layer> layers;
-  for (const nlohmann::json& image : nlohmann::json::parse(result.out).at("images")) {
+  const nlohmann::json document = nlohmann::json::parse(result.out);
+  for (const nlohmann::json& image : document.at("images")) {
     for (const nlohmann::json& layer : image.at("layers")) {
       layers.push_back(
           {layer.at("digest"), layer.at("state"), layer.value("reason", std::string()), layer.value("percent", 0)});

@@ -159,11 +159,11 @@ TEST_F(ImageSessionsTest, FoldersGoWhenTheImageIsForgottenUnlessAnotherImageShar
   const IndexedImage second = PushIndexedImage(registry_, {"shared", "two"}, {}, true, "registry.example/ai/train:v2");
   ASSERT_TRUE(sessions_.Get(first.Request(0)).ok());
   ASSERT_TRUE(sessions_.Get(second.Request(0)).ok());
-  sessions_.Forget(oci::LayerDigest(first.layers[1].digest), Nothing);
+  sessions_.Forget(oci::LayerDigest(first.layers[1].digest));
   EXPECT_FALSE(Exists(Folder(first, 1)));
   EXPECT_TRUE(Exists(Folder(first, 0)));
   EXPECT_TRUE(Exists(Folder(second, 1)));
-  sessions_.Forget(oci::LayerDigest(second.layers[0].digest), Nothing);
+  sessions_.Forget(oci::LayerDigest(second.layers[0].digest));
   EXPECT_FALSE(Exists(Folder(first, 0)));
 }
 

@@ -156,6 +156,7 @@ TEST_F(LazyLayerProviderTest, ALayerOfTwoImagesIsMountedOnceAndItsTableIsSharedU
   ASSERT_EQ(Provide(second, 1), "");
   EXPECT_EQ(mounter_.mounted(), 2u);
   EXPECT_TRUE(provider().Release(Layer(second, 1)).ok());
+  EXPECT_FALSE(Exists(paths_.LayerFolder(Layer(second, 1))));
   EXPECT_TRUE(Exists(paths_.LayerFolder(Layer(first, 0))));
   EXPECT_TRUE(provider().Release(Layer(first, 0)).ok());
   EXPECT_THAT(ListFolder(paths_.LayersFolder()), IsEmpty());
