@@ -221,7 +221,7 @@ TEST_F(IndexProgram, ALargeLayerIsReadOnceAndStoredNowhere) {
 // Field report A25: two images share a layer; the second build does not read it and gives what a fresh build gives.
 TEST_F(IndexProgram, ALayerThatWasIndexedBeforeIsNotReadAgain) {
   DockerRegistry registry(sandbox);
-  const test::TestLayer shared = test::GzipLayer(test::TarBuilder().File("a", test::ProseBytes(20_MiB, 1)).Finish());
+  const test::ImageLayer shared = test::GzipLayer(test::TarBuilder().File("a", test::ProseBytes(20_MiB, 1)).Finish());
   test::TestImage one, two;
   one.Add(shared);
   two.Add(shared).Add(test::GzipLayer(test::TarBuilder().File("b", test::ProseBytes(1_MiB, 2)).Finish()));
@@ -248,8 +248,8 @@ TEST_F(IndexProgram, ALayerThatWasIndexedBeforeIsNotReadAgain) {
 // Field report A23: one blob three times, in one image and beside others.
 TEST_F(IndexProgram, ALayerThatIsListedThreeTimesIsReadOnce) {
   DockerRegistry registry(sandbox);
-  const test::TestLayer layer = test::GzipLayer(test::TarBuilder().File("a", test::ProseBytes(2_MiB, 1)).Finish());
-  const test::TestLayer empty = test::GzipLayer(test::TarBuilder().Finish());
+  const test::ImageLayer layer = test::GzipLayer(test::TarBuilder().File("a", test::ProseBytes(2_MiB, 1)).Finish());
+  const test::ImageLayer empty = test::GzipLayer(test::TarBuilder().Finish());
   test::TestImage image;
   image.Add(empty).Add(layer).Add(empty).Add(layer).Add(layer);
   const std::string name = image.Push(registry, "team/image", "v1");
