@@ -24,6 +24,11 @@ UniqueFd OpenBelow(int folder, const std::string& path, int flags, bool may_bloc
   return UniqueFd(static_cast<int>(file));
 }
 
+// What errno says about opening `path`. EAGAIN is how a name that is not in the kernel's cache shows.
+Status OpenFailure(const std::string& path) {
+  return errno == EAGAIN ? absl::UnavailableError("would block") : ErrnoStatus(errno, path);
+}
+
 }  // namespace
 
 LayerFolder::LayerFolder(std::string path, std::shared_ptr<const LayerTable> table)
@@ -60,27 +65,29 @@ std::string LayerFolder::PathInLayer(InodeId inode) const {
   return path;
 }
 
-Result<UniqueFd> LayerFolder::OpenExisting(InodeId file, int flags, bool may_block) const {
-  const std::optional<InodeAttributes> attributes = table_->Attributes(file);
-  const std::string backing = BackingFile(attributes->content.begin);
-  const auto failed = [&](const std::string& path) -> Status {
-    if (errno == EAGAIN && !may_block) return absl::UnavailableError("would block");
-    return ErrnoStatus(errno, path);
-  };
-  UniqueFd opened = OpenBelow(AT_FDCWD, backing, flags, may_block);
-  if (opened) return opened;
-  if (errno != ENOENT || !has_trees_) return failed(backing);
+// The tree's own path and a path in it may together be longer than one call takes.
+Result<UniqueFd> LayerFolder::OpenInTree(const std::string& tree, InodeId file, int flags, bool may_block) const {
   const std::string name = PathInLayer(file);
-  for (const std::string& tree : {sealing(), sealed()}) {
-    // The tree's own path and a path in it may together be longer than one call takes.
-    UniqueFd root = OpenBelow(AT_FDCWD, tree, O_PATH | O_DIRECTORY, may_block);
-    if (!root && errno == ENOENT) continue;
-    if (!root) return failed(tree);
-    opened = OpenBelow(root.get(), name, flags, may_block);
+  const UniqueFd root = OpenBelow(AT_FDCWD, tree, O_PATH | O_DIRECTORY, may_block);
+  if (!root) return OpenFailure(tree);
+  UniqueFd opened = OpenBelow(root.get(), name, flags, may_block);
+  if (!opened) return OpenFailure(tree + "/" + name);
+  return opened;
+}
+
+Result<UniqueFd> LayerFolder::OpenExisting(InodeId file, int flags, bool may_block) const {
+  const auto is_absent = [](const Status& status) { return StatusErrno(status) == ENOENT; };
+  if (stage_ != Stage::kSealed) {
+    const std::string backing = BackingFile(table_->Attributes(file)->content.begin);
+    UniqueFd opened = OpenBelow(AT_FDCWD, backing, flags, may_block);
     if (opened) return opened;
-    if (errno != ENOENT) return failed(tree + "/" + name);
+    const Status failure = OpenFailure(backing);
+    // Only now: it may have been moved since we looked.
+    if (!is_absent(failure) || stage_ == Stage::kBackingFiles) return failure;
+    Result<UniqueFd> moved = OpenInTree(sealing(), file, flags, may_block);
+    if (moved.ok() || !is_absent(moved.status())) return moved;
   }
-  return ErrnoStatus(ENOENT, backing);
+  return OpenInTree(sealed(), file, flags, may_block);
 }
 
 Result<UniqueFd> LayerFolder::OpenForReading(InodeId file, bool may_block) const {
@@ -88,7 +95,7 @@ Result<UniqueFd> LayerFolder::OpenForReading(InodeId file, bool may_block) const
 }
 
 Result<UniqueFd> LayerFolder::OpenForWriting(InodeId file, UncompressedRange whole, bool written_whole) const {
-  if (has_trees_) {
+  if (stage_ != Stage::kBackingFiles) {
     Result<UniqueFd> opened = OpenExisting(file, O_RDWR, true);
     if (opened.ok() || StatusErrno(opened.status()) != ENOENT) return opened;
   }

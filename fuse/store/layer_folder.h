@@ -41,8 +41,9 @@ class LayerFolder {
   // hole). A file that is about to be written from end to end needs no length before.
   Result<UniqueFd> OpenForWriting(InodeId file, UncompressedRange whole, bool written_whole) const;
 
-  // From now on files may be found in one of the trees. Cheap to know, as most layers have neither for a long time.
-  void ExpectTrees() const { has_trees_ = true; }
+  // Where files may be found from now on; saves looking where they cannot be.
+  enum class Stage { kBackingFiles, kSealing, kSealed };
+  void SetStage(Stage stage) const { stage_ = stage; }
 
  private:
   struct NameOf {
@@ -50,12 +51,13 @@ class LayerFolder {
     uint32_t rank = 0;
   };
 
+  Result<UniqueFd> OpenInTree(const std::string& tree, InodeId file, int flags, bool may_block) const;
   Result<UniqueFd> OpenExisting(InodeId file, int flags, bool may_block) const;
   void FindNames() const;
 
   const std::string path_;
   const std::shared_ptr<const LayerTable> table_;
-  mutable std::atomic<bool> has_trees_{false};
+  mutable std::atomic<Stage> stage_{Stage::kBackingFiles};
   mutable std::once_flag names_once_;
   mutable std::vector<NameOf> names_;  // by inode number; made when it is first needed
 };

@@ -86,9 +86,10 @@ Status LayerStore::Seal(const SealRequest& request) {
   if (!*right) {
     return Condemn(absl::DataLossError(fmt::format("its bytes do not have the DiffID {}", request.diff_id.ToString())));
   }
-  folder_.ExpectTrees();
+  folder_.SetStage(LayerFolder::Stage::kSealing);
   LayerSealer sealer(folder_, *table_, options_.before_step);
   if (Status status = sealer.Build(request.stop); !status.ok()) return annotated(status);
+  folder_.SetStage(LayerFolder::Stage::kSealed);
   sealed_ = true;
   if (Status status = RemoveWhatSealingLeaves(folder_); !status.ok()) log::Warning("{}", Message(annotated(status)));
   return OkStatus();

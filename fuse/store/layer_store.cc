@@ -76,7 +76,7 @@ void LayerStore::Step() const {
 Status LayerStore::Load() { return Exists(folder_.sealed()) ? LoadSealed() : LoadSpans(); }
 
 Status LayerStore::LoadSealed() {
-  folder_.ExpectTrees();
+  folder_.SetStage(LayerFolder::Stage::kSealed);
   for (auto& state : states_) state = State::kPresent;
   present_count_ = table_->span_count();
   sealed_ = true;
@@ -93,7 +93,7 @@ Status LayerStore::LoadSpans() {
     SOCI_RETURN_IF_ERROR(RemoveTree(folder_.residue()));
     SOCI_RETURN_IF_ERROR(RemoveTree(folder_.sealing()));
   }
-  if (Exists(folder_.sealing())) folder_.ExpectTrees();
+  if (Exists(folder_.sealing())) folder_.SetStage(LayerFolder::Stage::kSealing);
   SOCI_RETURN_IF_ERROR(residue_.Open());
   const State state = presence_->was_clean() ? State::kPresent : State::kUnchecked;
   for (uint32_t i = 0; i < records.size(); ++i) {
