@@ -22,10 +22,12 @@ RegistryCore::RegistryCore(HttpTransport& http, CredentialProvider& provider, Re
       options(std::move(client_options)),
       clock(*options.clock),
       authorizer(std::make_shared<Authorizer>(http, provider, clock)),
+      hosts_directory(options.hosts.directories),
+      negative(clock, options.remember_negative),
       health(clock) {}
 
-std::vector<RegistryHost> RegistryCore::HostsFor(const std::string& reference_host, HostCapability capability) {
-  std::vector<RegistryHost> hosts{DefaultHost(reference_host, options.hosts)};
+Result<std::vector<RegistryHost>> RegistryCore::HostsFor(const std::string& reference_host, HostCapability capability) {
+  SOCI_ASSIGN_OR_RETURN(std::vector<RegistryHost> hosts, FindHosts(reference_host, options.hosts, &hosts_directory));
   std::erase_if(hosts, [capability](const RegistryHost& host) { return !host.Can(capability); });
   std::stable_partition(hosts.begin(), hosts.end(),
                         [this](const RegistryHost& host) { return !health.IsDown(host.base); });

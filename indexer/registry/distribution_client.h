@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "indexer/base/clock.h"
 #include "indexer/net/http_types.h"
@@ -16,6 +17,7 @@
 namespace soci {
 
 class HttpTransport;
+class ThreadPool;
 
 struct RegistryClientOptions {
   RegistryHostsOptions hosts;
@@ -25,6 +27,13 @@ struct RegistryClientOptions {
   std::chrono::milliseconds push_budget = std::chrono::minutes(10);
   // Larger blobs are pushed in pieces of this size, so that a broken upload goes on where it broke.
   uint64_t push_piece = 16 << 20;
+  // Where blobs of servers that ignore ranges are kept while they are open (see BlobSpool), and the threads for its
+  // file work, which outlive the client and its sources. Without both, each read of such a server drops what comes
+  // before its range.
+  std::string spool_directory;
+  ThreadPool* spool_threads = nullptr;
+  // How long "no referrers API" and "no such referrer" are believed.
+  std::chrono::milliseconds remember_negative = std::chrono::seconds(60);
   const Clock* clock = &SystemClock();
 };
 

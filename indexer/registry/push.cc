@@ -9,6 +9,7 @@
 #include "indexer/base/log.h"
 #include "indexer/net/text.h"
 #include "indexer/registry/collected_call.h"
+#include "indexer/registry/referrers.h"
 #include "indexer/registry/registry_error.h"
 
 namespace soci {
@@ -174,6 +175,7 @@ Result<PushedManifest> PushManifestTo(const std::shared_ptr<RegistryCore>& core,
   FetchContext context;
   context.budget = core->options.push_budget;
   SOCI_ASSIGN_OR_RETURN(CallResult answer, CollectCall(core, std::move(spec), std::move(content), context));
+  core->negative.Forget(NegativePrefix(repository));
   return PushedManifest{answer.head.headers.Find("OCI-Subject").has_value()};
 }
 

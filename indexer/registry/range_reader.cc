@@ -9,10 +9,16 @@
 
 namespace soci {
 
+Status RangeReader::BeforeAttempt() {
+  if (diversion_ == nullptr || !diversion_->IsOpen()) return OkStatus();
+  diverted_ = true;
+  return absl::CancelledError("diverted");
+}
+
 void RangeReader::Prepare(HttpRequest& request) {
   skip_ = answer_left_ = 0;
-  bool whole = position_ == 0 && end_ == blob_size_;
-  if (!whole) request.headers.Add("Range", fmt::format("bytes={}-{}", position_, end_ - 1));
+  asked_for_part_ = position_ != 0 || end_ != blob_size_;
+  if (asked_for_part_) request.headers.Add("Range", fmt::format("bytes={}-{}", position_, end_ - 1));
 }
 
 Status RangeReader::OnHead(const HttpResponseHead& head, const Url&) {
@@ -48,6 +54,10 @@ Status RangeReader::JudgeWhole(const HttpResponseHead& head) {
   if (length && *length != blob_size_) {
     return absl::UnavailableError(fmt::format("the blob has {} bytes, the server sends {}", blob_size_, *length));
   }
+  if (asked_for_part_ && diversion_ != nullptr && diversion_->Open()) {
+    diverted_ = true;
+    return absl::CancelledError("diverted");
+  }
   skip_ = position_;
   answer_left_ = blob_size_;
   return OkStatus();
@@ -70,6 +80,12 @@ Status RangeReader::OnBody(ByteSpan bytes) {
   return OkStatus();
 }
 
-void RangeReader::OnFinish(Status status) { sink_->OnEnd(sink_status_.ok() ? std::move(status) : sink_status_); }
+void RangeReader::OnFinish(Status status) {
+  std::shared_ptr<RangeDiversion> diversion = std::move(diversion_);
+  if (diverted_ && status.code() == absl::StatusCode::kCancelled && sink_status_.ok()) {
+    return diversion->Take(position_, end_, sink_);
+  }
+  sink_->OnEnd(sink_status_.ok() ? std::move(status) : sink_status_);
+}
 
 }  // namespace soci

@@ -12,11 +12,30 @@
 
 namespace soci {
 
+// Where reads go when a server ignores ranges.
+class RangeDiversion {
+ public:
+  virtual ~RangeDiversion() = default;
+  // The blob is on its way as a whole already: no request is needed.
+  virtual bool IsOpen() const = 0;
+  // Opens it; false: it cannot be had.
+  virtual bool Open() = 0;
+  // Takes over what is left of a read.
+  virtual void Take(uint64_t begin, uint64_t end, std::shared_ptr<ByteSink> sink) = 0;
+};
+
 class RangeReader final : public CallHandler {
  public:
-  RangeReader(uint64_t offset, uint64_t length, uint64_t blob_size, std::shared_ptr<ByteSink> sink)
-      : position_(offset), end_(offset + length), blob_size_(blob_size), sink_(std::move(sink)) {}
+  // `diversion` may be null.
+  RangeReader(uint64_t offset, uint64_t length, uint64_t blob_size, std::shared_ptr<ByteSink> sink,
+              std::shared_ptr<RangeDiversion> diversion)
+      : position_(offset),
+        end_(offset + length),
+        blob_size_(blob_size),
+        sink_(std::move(sink)),
+        diversion_(std::move(diversion)) {}
 
+  Status BeforeAttempt() override;
   void Prepare(HttpRequest& request) override;
   Status OnHead(const HttpResponseHead& head, const Url& url) override;
   Status OnBody(ByteSpan bytes) override;
@@ -31,6 +50,9 @@ class RangeReader final : public CallHandler {
   const uint64_t end_;
   const uint64_t blob_size_;
   const std::shared_ptr<ByteSink> sink_;
+  std::shared_ptr<RangeDiversion> diversion_;
+  bool asked_for_part_ = false;
+  bool diverted_ = false;
   uint64_t skip_ = 0;         // bytes of this answer that come before position_
   uint64_t answer_left_ = 0;  // bytes this answer may still bring
   Status sink_status_;

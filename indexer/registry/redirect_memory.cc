@@ -3,6 +3,12 @@
 #include <utility>
 
 namespace soci {
+namespace {
+
+// As long as negative answers are remembered.
+constexpr std::chrono::seconds kMissingFor{60};
+
+}  // namespace
 
 const RedirectTarget* RedirectMemory::Find() {
   if (target_ && renew_at_ && clock_.Now() >= *renew_at_) target_.reset();
@@ -34,6 +40,13 @@ void RedirectMemory::GiveUpAsking() { Wake(); }
 
 void RedirectMemory::Forget(const Url& url) {
   if (target_ && target_->url.ToString() == url.ToString()) target_.reset();
+}
+
+void RedirectMemory::NoteMissingAt(const std::string& base) { missing_until_[base] = clock_.Now() + kMissingFor; }
+
+bool RedirectMemory::IsMissingAt(const std::string& base) const {
+  auto found = missing_until_.find(base);
+  return found != missing_until_.end() && clock_.Now() < found->second;
 }
 
 void RedirectMemory::Wake() {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +38,9 @@ class RedirectMemory {
   void GiveUpAsking();
   // The storage did not take it any more.
   void Forget(const Url& url);
+  // This server does not have the blob; it is asked last for a while.
+  void NoteMissingAt(const std::string& base);
+  bool IsMissingAt(const std::string& base) const;
 
  private:
   void Wake();
@@ -44,6 +48,7 @@ class RedirectMemory {
   const Clock& clock_;
   std::optional<RedirectTarget> target_;
   std::optional<Clock::TimePoint> renew_at_;
+  std::map<std::string, Clock::TimePoint> missing_until_;
   bool direct_ = false;
   bool asking_ = false;
   std::vector<std::function<void()>> waiting_;

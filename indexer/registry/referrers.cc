@@ -108,19 +108,30 @@ Result<Descriptors> ReadTag(const std::shared_ptr<RegistryCore>& core, const oci
 Result<Descriptors> FindReferrersOf(const std::shared_ptr<RegistryCore>& core, const oci::Reference& repository,
                                     const oci::Digest& subject, std::string_view artifact_type,
                                     const FetchContext& context) {
-  Result<std::optional<Descriptors>> listed = AskApi(core, repository, subject, artifact_type, context);
-  if (!listed.ok()) return listed.status();
-  Descriptors found;
-  if (*listed) found = std::move(**listed);
+  std::string prefix = NegativePrefix(repository);
+  std::string no_api = prefix + "api";
+  std::string no_list = fmt::format("{}{} {}", prefix, subject.ToString(), artifact_type);
+  if (core->negative.Knows(no_list)) return Descriptors();
   // The filter may or may not have been applied; whatever else is listed is not asked for.
   auto other_type = [artifact_type](const oci::Descriptor& one) { return one.artifact_type != artifact_type; };
-  std::erase_if(found, other_type);
-  if (!found.empty()) return found;
+
+  if (!core->negative.Knows(no_api)) {
+    SOCI_ASSIGN_OR_RETURN(std::optional<Descriptors> listed, AskApi(core, repository, subject, artifact_type, context));
+    if (!listed) core->negative.Remember(no_api);
+    Descriptors found = listed ? std::move(*listed) : Descriptors();
+    std::erase_if(found, other_type);
+    if (!found.empty()) return found;
+  }
   // An empty list also comes from registries that do not look at tags, or list only what was pushed after they learnt
   // to.
   SOCI_ASSIGN_OR_RETURN(Descriptors tagged, ReadTag(core, repository, subject, context));
   std::erase_if(tagged, other_type);
+  if (tagged.empty()) core->negative.Remember(no_list);
   return tagged;
+}
+
+std::string NegativePrefix(const oci::Reference& repository) {
+  return repository.host + "/" + repository.repository + " ";
 }
 
 }  // namespace soci

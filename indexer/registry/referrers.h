@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,5 +16,8 @@ namespace soci {
 Result<std::vector<oci::Descriptor>> FindReferrersOf(const std::shared_ptr<RegistryCore>& core,
                                                      const oci::Reference& repository, const oci::Digest& subject,
                                                      std::string_view artifact_type, const FetchContext& context);
+
+// How questions about this repository start in RegistryCore::negative.
+std::string NegativePrefix(const oci::Reference& repository);
 
 }  // namespace soci

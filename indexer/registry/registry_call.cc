@@ -101,11 +101,28 @@ void RegistryCall::Begin() {
       if (auto self = weak.lock()) self->Cancel();
     });
   }
-  hosts_ = core_->HostsFor(spec_.repository.host, spec_.capability);
-  if (hosts_.empty()) {
-    return Finish(absl::FailedPreconditionError(fmt::format("{}: no server is configured for this", spec_.what)));
-  }
+  if (Status status = ChooseHosts(); !status.ok()) return Finish(std::move(status));
   StartAttempt();
+}
+
+Status RegistryCall::ChooseHosts() {
+  Result<std::vector<RegistryHost>> hosts = core_->HostsFor(spec_.repository.host, spec_.capability);
+  if (!hosts.ok()) return Annotate(hosts.status(), spec_.what);
+  if (hosts->empty()) {
+    return absl::FailedPreconditionError(fmt::format("{}: no server is configured for this", spec_.what));
+  }
+  hosts_ = *std::move(hosts);
+  host_index_ = 0;
+  if (spec_.redirects) {
+    std::stable_partition(hosts_.begin(), hosts_.end(),
+                          [this](const RegistryHost& host) { return !spec_.redirects->IsMissingAt(host.base); });
+  }
+  Result<Url> target = Url::Parse(spec_.absolute_url);
+  for (size_t i = 0; target.ok() && i < hosts_.size(); ++i) {  // whoever named the address answers for it
+    Result<Url> base = Url::Parse(hosts_[i].base);
+    if (base.ok() && SameOrigin(*base, *target)) host_index_ = i;
+  }
+  return OkStatus();
 }
 
 milliseconds RegistryCall::BudgetLeft() const {
@@ -120,6 +137,7 @@ void RegistryCall::StartAttempt() {
     return Finish(
         absl::DeadlineExceededError(fmt::format("{}: no success within {} ms{}", spec_.what, budget_.count(), last)));
   }
+  if (Status status = handler_->BeforeAttempt(); !status.ok()) return Finish(std::move(status));
   verdict_ = Verdict::kNone;
   via_memory_ = false;
   at_registry_ = true;
@@ -257,10 +275,11 @@ void RegistryCall::LearnTarget() {
 
 Status RegistryCall::OnBody(ByteSpan bytes) {
   if (verdict_ == Verdict::kAccepted) {
+    handler_status_ = handler_->OnBody(bytes);
+    if (!handler_status_.ok()) return handler_status_;
     if (spec_.resumes) progress_ += bytes.size();
     if (spec_.renew_budget) deadline_ = core_->clock.Now() + budget_;
-    handler_status_ = handler_->OnBody(bytes);
-    return handler_status_;
+    return OkStatus();
   }
   if (error_body_.size() < kErrorBodyLimit) {
     error_body_ += AsText(bytes.subspan(0, std::min<size_t>(bytes.size(), kErrorBodyLimit - error_body_.size())));
@@ -364,6 +383,9 @@ void RegistryCall::OnFailed(Status status) {
       retry_after_ = ParseRetryAfter(*after, core_->clock.WallNow());
     }
   }
+  if (answered && head_.status == 404 && spec_.redirects && !OnStorage()) {
+    spec_.redirects->NoteMissingAt(hosts_[host_index_].base);
+  }
   bool retryable = answered ? IsRetryableStatus(head_.status) : status.code() == absl::StatusCode::kUnavailable;
   if (!answered && retryable && progress_ == 0 && !OnStorage()) core_->health.NoteDown(hosts_[host_index_].base);
   TryNextHost(std::move(status), retryable);
@@ -388,10 +410,9 @@ void RegistryCall::WaitAndRetry() {
   failed.retry_after = std::exchange(retry_after_, std::nullopt);
   std::optional<milliseconds> wait = NextWait(core_->options.retry, failed);
   if (!wait) return Finish(round_failure_);
-  host_index_ = 0;
   round_retryable_ = false;
-  hosts_ = core_->HostsFor(spec_.repository.host, spec_.capability);
-  if (hosts_.empty()) return Finish(round_failure_);
+  // Settings may have changed, and servers that are down are asked last.
+  if (Status status = ChooseHosts(); !status.ok()) return Finish(std::move(status));
   if (progress_ >= kFreeProgress && !failed.retry_after) return StartAttempt();  // go on at once where the bytes ended
   log::Debug("{}; attempt {} in {} ms", Message(round_failure_), attempt_ + 1, wait->count());
   ++attempt_;

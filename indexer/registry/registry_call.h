@@ -26,6 +26,8 @@ namespace soci {
 class CallHandler {
  public:
   virtual ~CallHandler() = default;
+  // Asked before each attempt; not ok ends the call with it.
+  virtual Status BeforeAttempt() { return OkStatus(); }
   // Adds headers and body to an attempt that is about to be made; forgets what a broken attempt left, or asks for the
   // rest.
   virtual void Prepare(HttpRequest& request) = 0;
@@ -69,6 +71,7 @@ class RegistryCall final : public Transfer, public std::enable_shared_from_this<
 
   // The attempts.
   void Begin();
+  Status ChooseHosts();
   void StartAttempt();
   bool StartAtRememberedTarget();
   void AskRegistry();

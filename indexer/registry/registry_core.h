@@ -14,6 +14,8 @@
 #include "indexer/net/retry_policy.h"
 #include "indexer/registry/authorizer.h"
 #include "indexer/registry/distribution_client.h"
+#include "indexer/registry/hosts_directory.h"
+#include "indexer/registry/negative_answers.h"
 #include "indexer/registry/registry_hosts.h"
 
 namespace soci {
@@ -39,12 +41,14 @@ struct RegistryCore {
   RegistryCore(HttpTransport& http, CredentialProvider& provider, RegistryClientOptions client_options);
 
   // The servers for `reference_host` that can do this, those known to be down last. Network thread.
-  std::vector<RegistryHost> HostsFor(const std::string& reference_host, HostCapability capability);
+  Result<std::vector<RegistryHost>> HostsFor(const std::string& reference_host, HostCapability capability);
 
   HttpTransport& transport;
   const RegistryClientOptions options;
   const Clock& clock;
   const std::shared_ptr<Authorizer> authorizer;
+  HostsDirectory hosts_directory;
+  NegativeAnswers negative;
   HostHealth health;
   uint64_t calls = 0;  // seeds the jitter
 };

@@ -35,7 +35,16 @@ struct RegistryHostsOptions {
   // These hosts (with port) are spoken to by http in any case.
   std::vector<std::string> plain_http_hosts;
   std::shared_ptr<const TlsOptions> tls;  // for every server that has no setting of its own
+  // Directories of <host>/hosts.toml as containerd has them, parted by colons; empty: none.
+  std::string directories;
 };
+
+class HostsDirectory;
+
+// All servers for a registry, in the order to ask them; the registry's own is the last. kInvalidArgument: a malformed
+// hosts.toml. `directory` may be null.
+Result<std::vector<RegistryHost>> FindHosts(const std::string& reference_host, const RegistryHostsOptions& options,
+                                            HostsDirectory* directory);
 
 // The server of a registry where nothing is configured. docker.io is registry-1.docker.io.
 RegistryHost DefaultHost(const std::string& reference_host, const RegistryHostsOptions& options);

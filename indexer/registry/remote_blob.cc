@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "indexer/registry/blob_spool.h"
 #include "indexer/registry/range_reader.h"
 #include "indexer/registry/registry_call.h"
 
@@ -57,26 +58,168 @@ class EndedTransfer final : public Transfer {
   void Cancel() override {}
 };
 
-class RemoteBlob final : public ByteSource {
+// The reader's handle on a read, whoever delivers it at the moment.
+class ReadHandle final : public Transfer {
  public:
-  RemoteBlob(std::shared_ptr<RegistryCore> core, oci::Reference repository, oci::Descriptor blob)
+  void Pause() override {
+    MutexLock lock(mutex_);
+    paused_ = true;
+    if (current_) current_->Pause();
+  }
+  void Resume() override {
+    MutexLock lock(mutex_);
+    paused_ = false;
+    if (current_) current_->Resume();
+  }
+  void Cancel() override {
+    MutexLock lock(mutex_);
+    cancelled_ = true;
+    if (current_) current_->Cancel();
+  }
+  void Set(std::shared_ptr<Transfer> transfer) {
+    MutexLock lock(mutex_);
+    current_ = std::move(transfer);
+    if (paused_) current_->Pause();
+    if (cancelled_) current_->Cancel();
+  }
+
+ private:
+  Mutex mutex_;  // before the locks of calls and spools
+  std::shared_ptr<Transfer> current_ SOCI_GUARDED_BY(mutex_);
+  bool paused_ SOCI_GUARDED_BY(mutex_) = false;
+  bool cancelled_ SOCI_GUARDED_BY(mutex_) = false;
+};
+
+// Ends a spooled read when its context is stopped, and keeps everything it needs alive until it has ended.
+class StoppableSink final : public ByteSink {
+ public:
+  StoppableSink(std::shared_ptr<ByteSink> sink, std::stop_token stop, std::weak_ptr<ReadHandle> handle,
+                std::shared_ptr<void> keep)
+      : sink_(std::move(sink)), keep_(std::move(keep)), stop_callback_(std::move(stop), [handle = std::move(handle)] {
+          if (auto live = handle.lock()) live->Cancel();
+        }) {}
+  Status OnBytes(ByteSpan bytes) override { return sink_->OnBytes(bytes); }
+  void OnEnd(Status status) override {
+    // Whoever hears of the end may take the transport down.
+    keep_.reset();
+    sink_->OnEnd(std::move(status));
+  }
+
+ private:
+  const std::shared_ptr<ByteSink> sink_;
+  std::shared_ptr<void> keep_;
+  std::stop_callback<std::function<void()>> stop_callback_;
+};
+
+// One read's way to the spool.
+class ToSpool final : public RangeDiversion {
+ public:
+  ToSpool(std::shared_ptr<BlobSpool> spool, std::shared_ptr<ReadHandle> handle, std::stop_token stop,
+          std::shared_ptr<void> keep)
+      : spool_(std::move(spool)), handle_(std::move(handle)), stop_(std::move(stop)), keep_(std::move(keep)) {}
+  bool IsOpen() const override { return spool_->active(); }
+  bool Open() override { return spool_->Start(); }
+  void Take(uint64_t begin, uint64_t end, std::shared_ptr<ByteSink> sink) override {
+    auto stoppable = std::make_shared<StoppableSink>(std::move(sink), stop_, handle_, keep_);
+    handle_->Set(spool_->Read(begin, end, std::move(stoppable)));
+  }
+
+ private:
+  const std::shared_ptr<BlobSpool> spool_;
+  const std::shared_ptr<ReadHandle> handle_;
+  const std::stop_token stop_;
+  const std::shared_ptr<void> keep_;
+};
+
+// What all reads of a blob share. Reads keep it alive, so the source may go first.
+class BlobReads : public std::enable_shared_from_this<BlobReads> {
+ public:
+  BlobReads(std::shared_ptr<RegistryCore> core, oci::Reference repository, oci::Descriptor blob)
       : core_(std::move(core)),
         repository_(std::move(repository)),
         blob_(std::move(blob)),
         redirects_(std::make_shared<RedirectMemory>(core_->clock)) {}
 
-  uint64_t size() const override { return static_cast<uint64_t>(blob_.size); }
+  ~BlobReads() {
+    MutexLock lock(mutex_);
+    if (spool_) spool_->Close();
+  }
+
+  uint64_t size() const { return static_cast<uint64_t>(blob_.size); }
+  std::string What() const {
+    return fmt::format("reading blob {} of {}/{}", blob_.digest.ToString(), repository_.host, repository_.repository);
+  }
+
+  std::shared_ptr<Transfer> Start(uint64_t offset, uint64_t length, const FetchContext& context,
+                                  std::shared_ptr<ByteSink> sink, bool renew_budget) {
+    auto handle = std::make_shared<ReadHandle>();
+    std::shared_ptr<RangeDiversion> diversion;
+    if (std::shared_ptr<BlobSpool> spool = Spool())
+      diversion = std::make_shared<ToSpool>(spool, handle, context.stop, shared_from_this());
+    handle->Set(Call(offset, length, context, std::move(sink), renew_budget, std::move(diversion)));
+    return handle;
+  }
+
+ private:
+  std::shared_ptr<Transfer> Call(uint64_t offset, uint64_t length, const FetchContext& context,
+                                 std::shared_ptr<ByteSink> sink, bool renew_budget,
+                                 std::shared_ptr<RangeDiversion> diversion) {
+    CallSpec spec;
+    spec.repository = repository_;
+    spec.path = "blobs/" + blob_.digest.ToString();
+    spec.redirects = redirects_;
+    spec.resumes = true;
+    spec.renew_budget = renew_budget;
+    spec.what = What();
+    return RegistryCall::Start(
+        core_, std::move(spec), context,
+        std::make_shared<RangeReader>(offset, length, size(), std::move(sink), std::move(diversion)));
+  }
+
+  // Made with the first read; null without a directory for it. It refers back weakly: it lives in here.
+  std::shared_ptr<BlobSpool> Spool() {
+    const RegistryClientOptions& options = core_->options;
+    if (options.spool_threads == nullptr || options.spool_directory.empty()) return nullptr;
+    MutexLock lock(mutex_);
+    if (spool_ == nullptr) {
+      auto start = [weak = weak_from_this()](std::shared_ptr<ByteSink> sink) -> std::shared_ptr<Transfer> {
+        auto self = weak.lock();
+        if (self == nullptr) {
+          sink->OnEnd(absl::CancelledError("the blob was closed"));
+          return nullptr;
+        }
+        return self->Call(0, self->size(), FetchContext{}, std::move(sink), true, nullptr);
+      };
+      spool_ = std::make_shared<BlobSpool>(blob_, options.spool_directory, *options.spool_threads, std::move(start));
+    }
+    return spool_;
+  }
+
+  const std::shared_ptr<RegistryCore> core_;
+  const oci::Reference repository_;
+  const oci::Descriptor blob_;
+  const std::shared_ptr<RedirectMemory> redirects_;  // used on the network thread only
+  Mutex mutex_;                                      // a leaf
+  std::shared_ptr<BlobSpool> spool_ SOCI_GUARDED_BY(mutex_);
+};
+
+class RemoteBlob final : public ByteSource {
+ public:
+  explicit RemoteBlob(std::shared_ptr<BlobReads> reads) : reads_(std::move(reads)) {}
+
+  uint64_t size() const override { return reads_->size(); }
 
   Status ReadAt(uint64_t offset, MutableByteSpan out, const FetchContext& context) const override {
     SOCI_RETURN_IF_ERROR(CheckInside(offset, out.size()));
     if (out.empty()) return OkStatus();
     auto sink = std::make_shared<FillingSink>(out);
-    auto call = Start(offset, out.size(), context, sink, false);
+    auto transfer = reads_->Start(offset, out.size(), context, sink, false);
     if (sink->WaitUntil(std::chrono::steady_clock::now() + context.budget)) return sink->Wait();
-    call->Cancel();
+    transfer->Cancel();
     Status status = sink->Wait();
     if (status.code() != absl::StatusCode::kCancelled || context.stop.stop_requested()) return status;
-    return absl::DeadlineExceededError(fmt::format("{}: no success within {} ms", What(), context.budget.count()));
+    return absl::DeadlineExceededError(
+        fmt::format("{}: no success within {} ms", reads_->What(), context.budget.count()));
   }
 
   std::shared_ptr<Transfer> StartRead(uint64_t offset, uint64_t length, const FetchContext& context,
@@ -85,44 +228,25 @@ class RemoteBlob final : public ByteSource {
       sink->OnEnd(std::move(status));
       return std::make_shared<EndedTransfer>();
     }
-    return Start(offset, length, context, std::move(sink), true);
+    return reads_->Start(offset, length, context, std::move(sink), true);
   }
 
  private:
-  std::string What() const {
-    return fmt::format("reading blob {} of {}/{}", blob_.digest.ToString(), repository_.host, repository_.repository);
-  }
-
   Status CheckInside(uint64_t offset, uint64_t length) const {
     if (offset <= size() && length <= size() - offset) return OkStatus();
     return absl::OutOfRangeError(
-        fmt::format("{}: bytes {}+{} are beyond its end at {}", What(), offset, length, size()));
+        fmt::format("{}: bytes {}+{} are beyond its end at {}", reads_->What(), offset, length, size()));
   }
 
-  std::shared_ptr<Transfer> Start(uint64_t offset, uint64_t length, const FetchContext& context,
-                                  std::shared_ptr<ByteSink> sink, bool renew_budget) const {
-    CallSpec spec;
-    spec.repository = repository_;
-    spec.path = "blobs/" + blob_.digest.ToString();
-    spec.redirects = redirects_;
-    spec.resumes = true;
-    spec.renew_budget = renew_budget;
-    spec.what = What();
-    return RegistryCall::Start(core_, std::move(spec), context,
-                               std::make_shared<RangeReader>(offset, length, size(), std::move(sink)));
-  }
-
-  const std::shared_ptr<RegistryCore> core_;
-  const oci::Reference repository_;
-  const oci::Descriptor blob_;
-  const std::shared_ptr<RedirectMemory> redirects_;  // used on the network thread only
+  const std::shared_ptr<BlobReads> reads_;
 };
 
 }  // namespace
 
 std::unique_ptr<ByteSource> MakeRemoteBlob(std::shared_ptr<RegistryCore> core, oci::Reference repository,
                                            oci::Descriptor blob) {
-  return std::make_unique<RemoteBlob>(std::move(core), std::move(repository), std::move(blob));
+  return std::make_unique<RemoteBlob>(
+      std::make_shared<BlobReads>(std::move(core), std::move(repository), std::move(blob)));
 }
 
 }  // namespace soci

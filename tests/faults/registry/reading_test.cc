@@ -1,0 +1,479 @@
+// Reading blobs from servers that behave as real ones do. Names start with the field report they answer.
+#include <chrono>
+#include <random>
+
+#include "indexer/base/log.h"
+#include "tests/faults/registry/scenario.h"
+#include "tests/support/temporary_directory.h"
+
+namespace soci::test {
+namespace {
+
+using ::testing::Each;
+using ::testing::Ge;
+using ::testing::HasSubstr;
+using Ranges = RegistryScript::Ranges;
+
+constexpr char kRepo[] = "team/image";
+
+// Random places, the same in each run.
+void ExpectRightBytesEverywhere(const ByteSource& source, const std::string& bytes, int reads) {
+  std::mt19937 random(7);
+  for (int i = 0; i < reads; ++i) {
+    uint64_t offset = random() % bytes.size();
+    uint64_t length = std::min<uint64_t>(1 + random() % 40'000, bytes.size() - offset);
+    ASSERT_TRUE(ReadPart(source, offset, length) == bytes.substr(offset, length)) << offset << "+" << length;
+  }
+}
+
+TEST(Reading, B8_AServerThatIgnoresRangesCostsOneDownload) {
+  ScriptedRegistry registry({.ranges = Ranges::kIgnored});
+  std::string bytes = PatternBytes(32 << 20);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  TemporaryDirectory spool;
+  RegistryClientOptions options;
+  options.spool_directory = spool.path();
+  Machine machine(MakeAnonymousCredentials(), options);
+  auto source = machine.Open(registry, kRepo, blob);
+
+  ExpectRightBytesEverywhere(*source, bytes, 60);
+  // The answer that showed the habit is cut off; the download after it is the only whole one.
+  EXPECT_LE(registry.Count("GET", "/blobs/sha256"), 2u);
+  EXPECT_LE(registry.BlobBytes(), bytes.size() + bytes.size() / 2);
+}
+
+TEST(Reading, B8_WithoutASpoolTheBytesAreStillRight) {
+  ScriptedRegistry registry({.ranges = Ranges::kIgnored});
+  std::string bytes = PatternBytes(300'000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  Machine machine;
+  auto source = machine.Open(registry, kRepo, blob);
+  ExpectRightBytesEverywhere(*source, bytes, 10);
+}
+
+TEST(Reading, B8_OneThatStartsWith206AndGoesOnWith200IsTheSame) {
+  ScriptedRegistry registry({.ranges = Ranges::kHonouredOnce, .redirect_blobs = true});
+  std::string bytes = PatternBytes(4 << 20);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  TemporaryDirectory spool;
+  RegistryClientOptions options;
+  options.spool_directory = spool.path();
+  Machine machine(MakeAnonymousCredentials(), options);
+  auto source = machine.Open(registry, kRepo, blob);
+  ExpectRightBytesEverywhere(*source, bytes, 40);
+  EXPECT_LE(registry.Count("GET", "/store/"), 3u);
+}
+
+TEST(Reading, B8_ACorruptWholeDownloadFailsItsReadersAndIsNotKept) {
+  ScriptedRegistry registry({.ranges = Ranges::kIgnored});
+  std::string bytes = PatternBytes(2 << 20);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  registry.Change([](RegistryScript& script) {
+    // The second answer is the download.
+    script.troubles.push_back({.part = "/blobs/", .from = 2, .times = 1, .effect = [](Answer& answer) {
+                                 answer.flip_bit_at = 1000;
+                                 answer.piece = 4096;
+                               }});
+  });
+  TemporaryDirectory spool;
+  RegistryClientOptions options;
+  options.spool_directory = spool.path();
+  Machine machine(MakeAnonymousCredentials(), options);
+  auto source = machine.Open(registry, kRepo, blob);
+  // The last byte arrives together with the verdict or before it; the blob is then complete or given up.
+  Status first;
+  ReadPart(*source, bytes.size() - 1, 1, &first);
+  std::string again;
+  for (int attempt = 0; attempt < 50 && again.empty(); ++attempt) again = ReadPart(*source, 0, 2000, &first);
+  EXPECT_EQ(again.size(), 2000u) << first;
+}
+
+TEST(Reading, B9_OneRequestNeverAsksForSeveralRanges) {
+  ScriptedRegistry registry({.several_ranges_refused = true});
+  std::string bytes = PatternBytes(100'000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  Machine machine;
+  ExpectRightBytesEverywhere(*machine.Open(registry, kRepo, blob), bytes, 20);
+  for (const SeenRequest& request : registry.Requests("GET", "/blobs/")) {
+    EXPECT_EQ(request.Header("range").find(','), std::string::npos);
+    EXPECT_EQ(request.status, 206);
+  }
+}
+
+TEST(Reading, B10_A206WithoutContentTypeIsGood) {
+  ScriptedRegistry registry({.ranges = Ranges::kWithoutContentType});
+  std::string bytes = PatternBytes(100'000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  Machine machine;
+  ExpectRightBytesEverywhere(*machine.Open(registry, kRepo, blob), bytes, 10);
+}
+
+TEST(Reading, B10_AShort206IsContinued) {
+  ScriptedRegistry registry({.ranges = Ranges::kShort});
+  std::string bytes = PatternBytes(20'000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  Machine machine;
+  EXPECT_TRUE(ReadPart(*machine.Open(registry, kRepo, blob), 5000, 10'000) == bytes.substr(5000, 10'000));
+}
+
+TEST(Reading, B10_A206ThatCannotBeTrustedIsRefused) {
+  for (Ranges ranges : {Ranges::kWithoutContentRange, Ranges::kShifted, Ranges::kMultipart}) {
+    ScriptedRegistry registry({.ranges = ranges});
+    std::string bytes = PatternBytes(20'000);
+    oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+    Machine machine;
+    auto source = machine.Open(registry, kRepo, blob);
+    Status status;
+    ReadPart(*source, 5000, 100, &status);
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+    EXPECT_LE(registry.Count("GET", "/blobs/"), 5u);
+  }
+}
+
+TEST(Reading, B10_OneBadAnswerIsAskedAgain) {
+  ScriptedRegistry registry;
+  std::string bytes = PatternBytes(20'000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  registry.Change([](RegistryScript& script) {
+    script.troubles.push_back(
+        {.part = "/blobs/", .times = 1, .effect = [](Answer& answer) { answer.headers.clear(); }});
+  });
+  Machine machine;
+  EXPECT_TRUE(ReadPart(*machine.Open(registry, kRepo, blob), 5000, 100) == bytes.substr(5000, 100));
+}
+
+TEST(Reading, B13_TheSecondHostGetsARefererAndNoAuthorization) {
+  ScriptedRegistry registry({.auth = RegistryScript::Auth::kBearer,
+                             .users = {{"user", "secret-password"}},
+                             .redirect_blobs = true,
+                             .storage_wants_referer = true});
+  std::string bytes = PatternBytes(50'000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  Machine machine(MakeStaticCredentials(UserAndPassword("user", "secret-password")));
+  auto source = machine.Open(registry, kRepo, blob);
+  EXPECT_TRUE(ReadPart(*source, 100, 200) == bytes.substr(100, 200));
+  EXPECT_TRUE(ReadPart(*source, 40'000, 200) == bytes.substr(40'000, 200));
+  EXPECT_EQ(registry.storage().requests().size(), 2u);
+  for (const SeenRequest& request : registry.storage().requests()) {
+    EXPECT_EQ(request.Header("authorization"), "");
+    EXPECT_EQ(request.status, 206);
+  }
+  EXPECT_EQ(registry.Count("GET", "/blobs/sha256"), 1u) << "the second read goes to the storage at once";
+}
+
+TEST(Reading, B13_A401OfTheStorageLeadsToANewRedirectNotToALogin) {
+  ScriptedRegistry registry({.auth = RegistryScript::Auth::kBearer,
+                             .users = {{"user", "secret-password"}},
+                             .redirect_blobs = true,
+                             .storage_refusal = 401});
+  std::string bytes = PatternBytes(50'000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  Machine machine(MakeStaticCredentials(UserAndPassword("user", "secret-password")));
+  auto source = machine.Open(registry, kRepo, blob);
+  EXPECT_TRUE(ReadPart(*source, 100, 200) == bytes.substr(100, 200));
+  registry.ExpireUrls();
+  EXPECT_TRUE(ReadPart(*source, 300, 200) == bytes.substr(300, 200));
+  EXPECT_EQ(registry.Count("GET", "/token"), 1u);
+}
+
+TEST(Reading, B14_AnExpiredUrlIsReplacedWithoutAnErrorForTheReader) {
+  for (int refusal : {400, 401, 403}) {
+    ScriptedRegistry registry({.redirect_blobs = true, .url_uses = 3, .storage_refusal = refusal});
+    std::string bytes = PatternBytes(500'000);
+    oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+    Machine machine;
+    ExpectRightBytesEverywhere(*machine.Open(registry, kRepo, blob), bytes, 50);
+  }
+}
+
+TEST(Reading, B14_AUrlIsReplacedBeforeItExpires) {
+  ScriptedRegistry registry({.redirect_blobs = true, .url_lifetime_s = 900});
+  std::string bytes = PatternBytes(10'000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  Machine machine;
+  auto source = machine.Open(registry, kRepo, blob);
+  ReadPart(*source, 0, 100);
+  machine.clock().Advance(std::chrono::seconds(600));
+  ReadPart(*source, 100, 100);
+  EXPECT_EQ(registry.Count("GET", "/blobs/"), 1u);
+  registry.ExpireUrls();
+  machine.clock().Advance(std::chrono::seconds(200));  // 100 s before its end
+  EXPECT_TRUE(ReadPart(*source, 200, 100) == bytes.substr(200, 100));
+  EXPECT_EQ(registry.Count("GET", "/blobs/"), 2u);
+  for (const SeenRequest& request : registry.storage().requests()) EXPECT_EQ(request.status, 206);
+}
+
+TEST(Reading, B14_ManyReadersOfAnExpiredUrlAskTheRegistryOnce) {
+  ScriptedRegistry registry({.redirect_blobs = true});
+  std::string bytes = PatternBytes(64'000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  Machine machine;
+  auto source = machine.Open(registry, kRepo, blob);
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 32; ++i) {
+    readers.emplace_back([&, i] { EXPECT_TRUE(ReadPart(*source, i * 2000, 2000) == bytes.substr(i * 2000, 2000)); });
+  }
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(registry.Count("GET", "/blobs/"), 1u);
+  EXPECT_EQ(registry.Count("GET", "/store/"), 32u);
+}
+
+TEST(Reading, B15_ThrottlingIsObeyedAndCostsNoMoreThanItMust) {
+  for (int status : {429, 503}) {
+    ScriptedRegistry registry;
+    std::string bytes = PatternBytes(100'000);
+    oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+    registry.Change([status](RegistryScript& script) {
+      script.troubles.push_back({.part = "/blobs/", .from = 3, .every = 3, .effect = [status](Answer& answer) {
+                                   answer = Answer{.status = status}.With("Retry-After", "7");
+                                 }});
+    });
+    Machine machine;
+    auto source = machine.Open(registry, kRepo, blob);
+    for (int i = 0; i < 50; ++i) EXPECT_TRUE(ReadPart(*source, i * 2000, 2000) == bytes.substr(i * 2000, 2000));
+    EXPECT_LE(registry.Count("GET", "/blobs/"), 75u);
+    EXPECT_FALSE(machine.transport().waits().empty());
+    EXPECT_THAT(machine.transport().waits(), Each(Ge(std::chrono::seconds(7))));
+  }
+}
+
+TEST(Reading, B16_AnAnswerThatNeverComesIsCutAndAskedForAgain) {
+  ScriptedRegistry registry;
+  std::string bytes = PatternBytes(10'000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  registry.Change([](RegistryScript& script) {
+    script.troubles.push_back(
+        {.part = "/blobs/", .times = 1, .effect = [](Answer& answer) { answer.no_answer = true; }});
+  });
+  Machine machine;
+  EXPECT_TRUE(ReadPart(*machine.Open(registry, kRepo, blob), 10, 5000) == bytes.substr(10, 5000));
+}
+
+TEST(Reading, B16_AStalledBodyIsCutAndContinuedWhereItStopped) {
+  ScriptedRegistry registry;
+  std::string bytes = PatternBytes(200'000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  registry.Change([](RegistryScript& script) {
+    script.troubles.push_back(
+        {.part = "/blobs/", .times = 1, .effect = [](Answer& answer) { answer.stall_at = 120'000; }});
+  });
+  Machine machine;
+  EXPECT_TRUE(ReadPart(*machine.Open(registry, kRepo, blob), 0, 190'000) == bytes.substr(0, 190'000));
+  EXPECT_EQ(registry.BlobBytes(), 190'000u);
+  EXPECT_EQ(registry.Requests("GET", "/blobs/").back().Header("range"), "bytes=120000-189999");
+}
+
+TEST(Reading, B16_ASlowLinkWorks) {
+  ScriptedRegistry registry;
+  std::string bytes = PatternBytes(40'000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  registry.Change([](RegistryScript& script) {
+    script.troubles.push_back({.part = "/blobs/", .effect = [](Answer& answer) { answer.piece = 50; }});
+  });
+  Machine machine;
+  EXPECT_TRUE(ReadPart(*machine.Open(registry, kRepo, blob), 0, 40'000) == bytes);
+  EXPECT_EQ(registry.Count("GET", "/blobs/"), 1u);
+}
+
+TEST(Reading, B16_AReaderWaitsNoLongerThanItsBudget) {
+  ScriptedRegistry registry;
+  oci::Descriptor blob = registry.AddBlob(kRepo, PatternBytes(10'000));
+  registry.Change([](RegistryScript& script) {
+    script.troubles.push_back({.part = "/blobs/", .effect = [](Answer& answer) { answer.no_answer = true; }});
+  });
+  Machine machine;
+  auto source = machine.Open(registry, kRepo, blob);
+  std::string out(100, '\0');
+  FetchContext context;
+  context.budget = std::chrono::milliseconds(1200);
+  Status status = source->ReadAt(0, std::as_writable_bytes(std::span(out)), context);
+  bool given_up = absl::IsDeadlineExceeded(status) || absl::IsUnavailable(status);
+  EXPECT_TRUE(given_up) << status;
+}
+
+TEST(Reading, ABrokenBodyIsContinuedByRange) {
+  ScriptedRegistry registry({.redirect_blobs = true});
+  std::string bytes = PatternBytes(3'000'000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  registry.Change([](RegistryScript& script) {
+    script.storage_troubles.push_back(
+        {.every = 2, .times = 5, .effect = [](Answer& answer) { answer.end_at = 400'000; }});
+    script.storage_troubles.push_back(
+        {.from = 2, .every = 4, .times = 3, .effect = [](Answer& answer) { answer.end_at = 1; }});
+  });
+  Machine machine;
+  auto read = machine.client().FetchBlob(registry.Reference(kRepo), blob, {});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_TRUE(*read == bytes);
+  EXPECT_EQ(registry.BlobBytes(), bytes.size()) << "no byte is fetched twice";
+}
+
+TEST(Reading, AConnectionThatIsResetIsTriedAgain) {
+  ScriptedRegistry registry;
+  std::string bytes = PatternBytes(100'000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  registry.Change([](RegistryScript& script) {
+    script.troubles.push_back({.part = "/blobs/", .times = 4, .effect = [](Answer& answer) { answer.reset_at = 20; }});
+  });
+  Machine machine;
+  EXPECT_TRUE(ReadPart(*machine.Open(registry, kRepo, blob), 0, 100'000) == bytes);
+}
+
+TEST(Reading, ATornBlobIsFetchedAgainAndALastingOneIsDataLoss) {
+  ScriptedRegistry registry;
+  std::string bytes = PatternBytes(100'000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  auto flip = [](Answer& answer) { answer.flip_bit_at = 77; };
+  registry.Change(
+      [&](RegistryScript& script) { script.troubles.push_back({.part = "/blobs/", .times = 1, .effect = flip}); });
+  Machine machine;
+  auto read = machine.client().FetchBlob(registry.Reference(kRepo), blob, {});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_TRUE(*read == bytes);
+  registry.Change([&](RegistryScript& script) { script.troubles.push_back({.part = "/blobs/", .effect = flip}); });
+  read = machine.client().FetchBlob(registry.Reference(kRepo), blob, {});
+  EXPECT_TRUE(absl::IsDataLoss(read.status())) << read.status();
+}
+
+TEST(Reading, BodiesWithoutEndAreCut) {
+  ScriptedRegistry registry;
+  oci::Descriptor blob = registry.AddBlob(kRepo, PatternBytes(1000));
+  oci::Descriptor manifest = registry.AddManifest(kRepo, "latest", "application/vnd.oci.image.manifest.v1+json", "{}");
+  registry.Change([](RegistryScript& script) {
+    script.troubles.push_back({.effect = [](Answer& answer) {
+      answer.body += std::string(10'000, 'x');
+      answer.endless = true;
+    }});
+  });
+  Machine machine;
+  auto document = machine.client().FetchManifest(registry.Reference(kRepo), "latest", {});
+  EXPECT_TRUE(absl::IsResourceExhausted(document.status())) << document.status();
+  auto read = machine.client().FetchBlob(registry.Reference(kRepo), blob, {});
+  EXPECT_FALSE(read.ok()) << "the blob has 1000 bytes and no more";
+  auto missing = machine.client().FetchManifest(registry.Reference(kRepo), "missing", {});
+  EXPECT_FALSE(missing.ok());
+}
+
+TEST(Reading, RedirectsThatGoInCirclesEnd) {
+  ScriptedRegistry registry;
+  oci::Descriptor blob = registry.AddBlob(kRepo, PatternBytes(1000));
+  registry.Change([&](RegistryScript& script) {
+    script.troubles.push_back({.part = "/blobs/", .effect = [&](Answer& answer) {
+                                 answer = Answer{.status = 302}.With("Location",
+                                                                     "/v2/team/image/blobs/" + blob.digest.ToString());
+                               }});
+  });
+  Machine machine;
+  auto read = machine.client().FetchBlob(registry.Reference(kRepo), blob, {});
+  EXPECT_EQ(read.status().code(), absl::StatusCode::kFailedPrecondition) << read.status();
+  EXPECT_THAT(read.status().ToString(), HasSubstr("redirects"));
+}
+
+TEST(Reading, AStoppedReadEndsAtOnce) {
+  ScriptedRegistry registry;
+  oci::Descriptor blob = registry.AddBlob(kRepo, PatternBytes(10'000));
+  registry.Change([](RegistryScript& script) {
+    script.troubles.push_back({.part = "/blobs/", .effect = [](Answer& answer) { answer.no_answer = true; }});
+  });
+  RegistryClientOptions options;
+  Machine machine(MakeAnonymousCredentials(), options);
+  auto source = machine.Open(registry, kRepo, blob);
+  std::stop_source stop;
+  FetchContext context;
+  context.stop = stop.get_token();
+  std::string out(100, '\0');
+  std::thread stopper([&] {
+    registry.registry().WaitForRequests(2);  // the probe and the read
+    stop.request_stop();
+  });
+  Status status = source->ReadAt(0, std::as_writable_bytes(std::span(out)), context);
+  stopper.join();
+  EXPECT_TRUE(absl::IsCancelled(status)) << status;
+}
+
+// Counts what arrives; pauses itself at the first bytes.
+class PausingSink : public ByteSink {
+ public:
+  Status OnBytes(ByteSpan bytes) override {
+    std::unique_lock lock(mutex_);
+    received_ += AsText(bytes);
+    changed_.notify_all();
+    // The handle may not have reached us yet.
+    changed_.wait(lock, [this] { return transfer_ != nullptr || released_; });
+    if (!released_) transfer_->Pause();
+    return OkStatus();
+  }
+  void OnEnd(Status status) override {
+    std::lock_guard lock(mutex_);
+    ended_ = true;
+    status_ = std::move(status);
+    changed_.notify_all();
+  }
+  void SetTransfer(std::shared_ptr<Transfer> transfer) {
+    std::lock_guard lock(mutex_);
+    transfer_ = std::move(transfer);
+    changed_.notify_all();
+  }
+  size_t WaitForBytes() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !received_.empty(); });
+    return received_.size();
+  }
+  size_t received() {
+    std::lock_guard lock(mutex_);
+    return received_.size();
+  }
+  std::string ResumeToTheEnd() {
+    std::unique_lock lock(mutex_);
+    released_ = true;
+    auto transfer = transfer_;
+    lock.unlock();
+    transfer->Resume();
+    lock.lock();
+    changed_.wait(lock, [this] { return ended_; });
+    EXPECT_TRUE(status_.ok()) << status_;
+    transfer_.reset();
+    return received_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string received_;
+  std::shared_ptr<Transfer> transfer_;
+  bool released_ = false;
+  bool ended_ = false;
+  Status status_;
+};
+
+TEST(Reading, APausedReadKeepsStillAndOthersGoOn) {
+  ScriptedRegistry registry;
+  std::string bytes = PatternBytes(40 << 20);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  Machine machine;
+  auto source = machine.Open(registry, kRepo, blob);
+  auto sink = std::make_shared<PausingSink>();
+  sink->SetTransfer(source->StartRead(0, bytes.size(), {}, sink));
+  sink->WaitForBytes();
+  // Longer than the stall limit of this machine's transfers would allow, if a pause counted.
+  for (int i = 0; i < 200; ++i) EXPECT_TRUE(ReadPart(*source, i * 1000, 1000) == bytes.substr(i * 1000, 1000));
+  EXPECT_LE(sink->received(), 1u << 20);
+  EXPECT_TRUE(sink->ResumeToTheEnd() == bytes);
+}
+
+TEST(Reading, ASourceOutlivesItsClient) {
+  ScriptedRegistry registry;
+  std::string bytes = PatternBytes(10'000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  FakeClock clock;
+  FakeTimeTransport transport(clock);
+  auto credentials = MakeAnonymousCredentials();
+  auto client = MakeRegistryClient(transport, *credentials);
+  auto source = client->OpenBlob(registry.Reference(kRepo), blob);
+  client.reset();
+  ASSERT_TRUE(source.ok());
+  EXPECT_TRUE(ReadPart(**source, 10, 100) == bytes.substr(10, 100));
+}
+
+}  // namespace
+}  // namespace soci::test
