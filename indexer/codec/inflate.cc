@@ -18,6 +18,9 @@ constexpr size_t kMaxLiterals = 286;
 constexpr size_t kMaxDistances = 30;
 constexpr size_t kLongestRun = 138;
 constexpr ptrdiff_t kLoopReach = 32;  // what the loop reads past its stop
+// How far past the last input's end decoding may go before it notices: zeros are there, and GiveBack tells truncation.
+constexpr ptrdiff_t kReach = 16;
+static_assert(kReach + kLoopReach <= kInputSlack);
 
 const Codes& FixedCodes() {
   static const Codes codes = [] {
@@ -33,8 +36,8 @@ const Codes& FixedCodes() {
   return codes;
 }
 
-// Reads a dynamic block's two codes. False if they are none.
-bool ReadCodes(BitReader& bits, Codes& codes) {
+// Reads a dynamic block's two codes. False if they are none, or if the input has ended first.
+bool ReadCodes(BitReader& bits, const uint8_t* end, Codes& codes) {
   const size_t literal_count = bits.Take(5) + 257;
   const size_t distance_count = bits.Take(5) + 1;
   const size_t precode_count = bits.Take(4) + 4;
@@ -52,6 +55,7 @@ bool ReadCodes(BitReader& bits, Codes& codes) {
   std::array<uint8_t, kMaxLiterals + kMaxDistances + kLongestRun> lengths;
   const size_t count = literal_count + distance_count;
   for (size_t i = 0; i < count;) {
+    if (bits.next >= end + kReach) return false;  // GiveBack will see that it was cut short
     bits.Refill();
     const Entry entry = precode[bits.word & ((1 << kPrecodeBits) - 1)];
     bits.Drop(entry);
@@ -147,7 +151,7 @@ Inflater::Stop Inflater::ReadHeader(Input& input) {
     codes_ = &FixedCodes();
   } else {
     codes_ = &own_codes_;
-    right = type == 2 && ReadCodes(bits, own_codes_);
+    right = type == 2 && ReadCodes(bits, input.end, own_codes_);
   }
   const bool inside = GiveBack(bits.word, bits.left, bits.next, input);
   return !inside ? Stop::kTruncated : right ? Stop::kBlock : Stop::kDamaged;
@@ -173,7 +177,7 @@ Inflater::Stop Inflater::ReadSymbols(Input& input, Output& output) {
   if (output.next >= output.target) return Stop::kOutput;
   if (!input.last && input.end - input.next <= kLoopReach) return Stop::kInput;
   // At the end of the last input the loop may use zeros that are not there; GiveBack sees it.
-  const uint8_t* const input_stop = input.last ? input.end + 16 : input.end - kLoopReach;
+  const uint8_t* const input_stop = input.last ? input.end + kReach : input.end - kLoopReach;
   LoopState state{.codes = codes_,
                   .word = bits_,
                   .left = bit_count_,
