@@ -22,7 +22,19 @@ Labels RemoteLabels(const Labels& asked, const Labels& extra, const std::string&
   return labels;
 }
 
+// containerd's clients name the snapshot into which they unpack a layer like this, below namespace and number.
+bool IsUnpacking(const std::string& key) { return key.find("/extract-") != std::string::npos; }
+
 }  // namespace
+
+// Tells the user of a client that sends no labels why nothing is lazy; containerd goes on as it would without us.
+void Snapshotter::ExplainMissingLabels(const std::string& key, const Labels& labels,
+                                       const std::string& containerd_namespace) {
+  if (labels.count(std::string(oci::kLabelImageRef)) > 0) return;
+  const Result<ProvideOutcome> outcome = provider_.Provide(labels, containerd_namespace);
+  const LayerDeferred* deferred = outcome.ok() ? std::get_if<LayerDeferred>(&*outcome) : nullptr;
+  if (deferred != nullptr) log::Info("snapshot {} is left to containerd: {}", key, deferred->reason);
+}
 
 Result<std::vector<Mount>> Snapshotter::View(const std::string& key, const std::string& parent, const Labels& labels) {
   return Create(SnapshotKind::kView, key, parent, labels);
@@ -31,7 +43,10 @@ Result<std::vector<Mount>> Snapshotter::View(const std::string& key, const std::
 Result<std::vector<Mount>> Snapshotter::Prepare(const std::string& key, const std::string& parent, const Labels& labels,
                                                 const std::string& containerd_namespace) {
   const std::string target = LabelOr(labels, oci::kLabelSnapshotRef, "");
-  if (target.empty()) return Create(SnapshotKind::kActive, key, parent, labels);
+  if (target.empty()) {
+    if (IsUnpacking(key)) ExplainMissingLabels(key, labels, containerd_namespace);
+    return Create(SnapshotKind::kActive, key, parent, labels);
+  }
   SOCI_RETURN_IF_ERROR(metastore_.CheckCreate(key, parent));
   const Result<Deferral> deferral = PrepareRemote(target, parent, labels, containerd_namespace);
   if (deferral.ok() && !*deferral) {

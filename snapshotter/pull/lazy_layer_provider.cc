@@ -109,9 +109,9 @@ Result<std::string> LazyLayerProvider::LowerDirectory(const oci::LayerDigest& la
 Result<LayerUsage> LazyLayerProvider::Usage(const oci::LayerDigest& layer) { return live_.Usage(layer); }
 
 Status LazyLayerProvider::Release(const oci::LayerDigest& layer) {
-  live_.Close(layer);
+  // A layer that was deferred is released too; what is known of its image is still needed then.
+  if (live_.Close(layer)) sessions_.Forget(layer);
   LetGoUnrestored(layer);
-  sessions_.Forget(layer);
   return OkStatus();
 }
 

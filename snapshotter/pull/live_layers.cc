@@ -119,7 +119,7 @@ Result<std::unique_ptr<LiveLayer>> LiveLayers::OpenAt(uint32_t number, const oci
   return LiveLayer::Open(parts_, place, layer, origin, std::move(hold));
 }
 
-void LiveLayers::Close(const oci::LayerDigest& layer) {
+bool LiveLayers::Close(const oci::LayerDigest& layer) {
   {
     // At once, even if somebody works on the layer: a removed image must not cost bandwidth any more.
     MutexLock lock(mutex_);
@@ -127,7 +127,7 @@ void LiveLayers::Close(const oci::LayerDigest& layer) {
     if (found != slots_.end() && found->second->layer != nullptr) found->second->layer->StopFill();
   }
   auto slot = Claim(layer, false);
-  if (slot == nullptr) return;
+  if (slot == nullptr) return false;
   std::unique_ptr<LiveLayer> gone;
   {
     MutexLock lock(mutex_);
@@ -144,6 +144,7 @@ void LiveLayers::Close(const oci::LayerDigest& layer) {
     numbers_.Free(layer);
   }
   Unclaim(layer, *slot);
+  return was_live;
 }
 
 bool LiveLayers::IsLive(const oci::LayerDigest& layer) const {

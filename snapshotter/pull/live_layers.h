@@ -35,8 +35,8 @@ class LiveLayers {
   // Mounts the layer from its folder (or takes it as sealed) and starts to fill it. Does nothing if it is live.
   // kFailedPrecondition if its zTOC was found to be false before.
   Status Open(const oci::LayerDigest& layer, const LayerOrigin& origin, std::shared_ptr<const LayerFolders::Hold> hold);
-  // Stops fill, unmounts and lets the folder go.
-  void Close(const oci::LayerDigest& layer);
+  // Stops fill, unmounts and lets the folder go. False if the layer was not live.
+  bool Close(const oci::LayerDigest& layer);
 
   bool IsLive(const oci::LayerDigest& layer) const;
   bool IsCondemned(const oci::LayerDigest& layer) const;

@@ -116,6 +116,16 @@ TEST_F(LazyLayerProviderTest, LayersWithoutATableAreDeferredAndTheOthersAreNot) 
   EXPECT_THAT(Provide(image, 1), HasSubstr("has no zTOC"));
 }
 
+TEST_F(LazyLayerProviderTest, ReleasingALayerThatWasDeferredKeepsWhatIsKnownOfItsImage) {
+  const IndexedImage image = PushIndexedImage(registry_, {"one", "two"}, {0});
+  Start(false);
+  EXPECT_THAT(Provide(image, 0), HasSubstr("has no zTOC"));
+  EXPECT_TRUE(provider().Release(Layer(image, 0)).ok());
+  const size_t requests = registry_.requests().size();
+  EXPECT_EQ(Provide(image, 1), "");
+  EXPECT_EQ(registry_.requests().size(), requests + 1) << "the layer itself is opened, nothing is searched again";
+}
+
 TEST_F(LazyLayerProviderTest, AnImageWithoutIndexIsDeferred) {
   const IndexedImage image = PushIndexedImage(registry_, {"one"}, {}, false);
   Start(false);
