@@ -65,6 +65,8 @@ int main(int argc, char** argv) {
   pull_app->add_option("--namespace", pull.containerd_namespace, "containerd's namespace")->capture_default_str();
   pull_app->add_option("--snapshotter", pull.snapshotter, "Name of the proxy plugin in containerd's configuration")
       ->capture_default_str();
+  pull_app->add_option("--hosts-dir", pull.hosts_directory, "Directory of HOST/hosts.toml files, as containerd's")
+      ->capture_default_str();
   pull_app->add_flag("--plain-http", pull.plain_http, "Speak HTTP without TLS to the registry");
   pull_app->callback([&] { verb = [&](soci::StopSignals& signals) { return soci::PullVerb(pull, signals); }; });
 

@@ -77,7 +77,8 @@ class PullPrinter {
 Result<PulledImage> Pull(const PullVerbOptions& options, const oci::Reference& image, const StopSignals& signals,
                          PullPrinter& printer) {
   RegistryConfig config;
-  SOCI_ASSIGN_OR_RETURN(auto registry, RegistryParts::Make(config, options.plain_http));
+  config.hosts_directory = options.hosts_directory;
+  SOCI_ASSIGN_OR_RETURN(auto registry, RegistryParts::Make(config, {options.plain_http}));
   ContainerdChannel::Options containerd;
   containerd.address = options.containerd;
   containerd.containerd_namespace = options.containerd_namespace;

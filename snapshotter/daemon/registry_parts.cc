@@ -10,13 +10,15 @@ namespace {
 
 class HttpRegistryParts : public RegistryParts {
  public:
-  HttpRegistryParts(const RegistryConfig& config, bool plain_http) {
+  HttpRegistryParts(const RegistryConfig& config, const Options& extra) {
     transport_ = MakeCurlTransport();
     DockerConfigOptions docker;
     docker.path = config.docker_config;
     credentials_ = MakeDockerConfigCredentials(docker);
     RegistryClientOptions options;
-    if (plain_http) options.hosts.plain_http = RegistryHostsOptions::PlainHttp::kAlways;
+    options.hosts.directories = config.hosts_directory;
+    options.remember_negative = extra.remember_negative;
+    if (extra.plain_http) options.hosts.plain_http = RegistryHostsOptions::PlainHttp::kAlways;
     client_ = MakeRegistryClient(*transport_, *credentials_, options);
   }
 
@@ -30,8 +32,8 @@ class HttpRegistryParts : public RegistryParts {
 
 }  // namespace
 
-Result<std::unique_ptr<RegistryParts>> RegistryParts::Make(const RegistryConfig& config, bool plain_http) {
-  return std::make_unique<HttpRegistryParts>(config, plain_http);
+Result<std::unique_ptr<RegistryParts>> RegistryParts::Make(const RegistryConfig& config, const Options& options) {
+  return std::make_unique<HttpRegistryParts>(config, options);
 }
 
 }  // namespace soci

@@ -3,6 +3,7 @@
 // One per process, so that tokens, connections and limits are shared. Sources that the client opened go first.
 #pragma once
 
+#include <chrono>
 #include <memory>
 
 #include "indexer/base/result.h"
@@ -17,7 +18,11 @@ class RegistryParts {
   virtual ~RegistryParts() = default;
   virtual RegistryClient& client() = 0;
 
-  static Result<std::unique_ptr<RegistryParts>> Make(const RegistryConfig& config, bool plain_http = false);
+  struct Options {
+    bool plain_http = false;  // for every host
+    std::chrono::milliseconds remember_negative = std::chrono::minutes(1);
+  };
+  static Result<std::unique_ptr<RegistryParts>> Make(const RegistryConfig& config, const Options& options);
 };
 
 }  // namespace soci

@@ -21,6 +21,7 @@ struct PullVerbOptions {
   std::string containerd = "/run/containerd/containerd.sock";
   std::string containerd_namespace = "default";
   std::string snapshotter = "soci";
+  std::string hosts_directory = "/etc/containerd/certs.d";
   bool plain_http = false;
 };
 int PullVerb(const PullVerbOptions& options, const StopSignals& signals);
