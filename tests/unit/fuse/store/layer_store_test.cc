@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
+#include <atomic>
 #include <filesystem>
+#include <thread>
 
 #include "indexer/table/table_compiler.h"
 #include "tests/unit/fuse/store/store_fixture.h"
@@ -198,6 +200,24 @@ TEST_F(LayerStoreTest, AFullDiskIsAnErrorAndNothingIsLost) {
   EXPECT_TRUE(store->IsPresent(SpanId{0}));
   ASSERT_TRUE(PutAll(*store, layer).ok());
   ExpectAllReadable(*store, layer);
+}
+
+TEST_F(LayerStoreTest, ManyThreadsMayWriteDifferentSpansAtOnce) {
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
+  const auto store = Open(layer);
+  const std::vector<SpanId> spans = ShuffledSpans(layer, 7);
+  std::atomic<size_t> next{0};
+  std::atomic<int> failed{0};
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 4; ++i) {
+    writers.emplace_back([&] {
+      for (size_t at = next++; at < spans.size(); at = next++) failed += Put(*store, layer, spans[at]).ok() ? 0 : 1;
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(failed, 0);
+  ExpectAllReadable(*store, layer);
+  EXPECT_TRUE(store->Seal({.diff_id = layer.diff_id, .read_tail = {}, .stop = {}}).ok());
 }
 
 TEST_F(LayerStoreTest, ALayerWithoutBytesIsCompleteAtOnce) {

@@ -1,0 +1,74 @@
+// A disk that is full: nothing is lost, reads go on from memory, and the layer goes on when there is room again.
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "indexer/base/file_io.h"
+#include "tests/layers/tree.h"
+#include "tests/lazy/lazy_mount.h"
+#include "tests/support/tar_builder.h"
+#include "tests/support/temporary_directory.h"
+
+namespace soci {
+namespace {
+
+using test::IndexedLayer;
+using test::MakeIndexedLayer;
+using test::NoiseBytes;
+using test::TarBuilder;
+
+class FullDisk : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string why = test::WhyNoMounts(); !why.empty()) GTEST_SKIP() << why;
+    std::filesystem::create_directory(disk_);
+    MountDisk("size=512k", 0);
+  }
+  void MountDisk(const char* size, unsigned long flags) {
+    ASSERT_EQ(::mount("tmpfs", disk_.c_str(), "tmpfs", flags, size), 0) << std::strerror(errno);
+  }
+  static IndexedLayer OneMegabyte() {
+    TarBuilder tar;
+    for (int i = 0; i < 20; ++i) tar.File("f" + std::to_string(i), NoiseBytes(50'000, static_cast<uint64_t>(i)));
+    return MakeIndexedLayer(tar.Finish());
+  }
+
+  const test::TemporaryDirectory root_;
+  const std::string disk_ = root_ / "disk";
+};
+
+TEST_F(FullDisk, WritingFailsWithItsErrnoAndGoesOnWhenThereIsRoom) {
+  const IndexedLayer layer = OneMegabyte();
+  FdCache files;
+  const auto store = *LayerStore::Open(disk_ + "/layer", layer.table, files);
+  const auto put = [&](SpanId span) { return store->WriteSpan(span, layer.Decoded(span)); };
+  Status status;
+  SpanId span{0};
+  for (; status.ok() && ToIndex(span) < layer.table->span_count(); span = Next(span)) status = put(span);
+  EXPECT_EQ(StatusErrno(status), ENOSPC);
+  const uint32_t before = store->present_count();
+  EXPECT_EQ(before + 1, ToIndex(span));
+
+  MountDisk("size=16m", MS_REMOUNT);
+  while (const auto missing = store->NextMissing(SpanId{0})) ASSERT_TRUE(put(*missing).ok());
+  ASSERT_TRUE(store->Seal({.diff_id = layer.diff_id, .read_tail = {}, .stop = {}}).ok());
+  EXPECT_EQ(test::Differences(test::WalkTable(*layer.table, layer.tar), test::WalkDirectory(store->sealed_path())), "");
+}
+
+TEST_F(FullDisk, ReadsAreServedFromMemory) {
+  const IndexedLayer layer = OneMegabyte();
+  test::LazyParts parts;
+  const std::string folder = root_ / "lazy";
+  std::filesystem::create_directories(folder);
+  std::filesystem::create_directory_symlink(disk_, folder + "/layer");
+  test::LazyMount mount(parts, folder, layer);
+  EXPECT_EQ(test::Differences(test::WalkTable(*layer.table, layer.tar), test::WalkDirectory(mount.path())), "");
+  EXPECT_FALSE(mount.store().complete());
+}
+
+}  // namespace
+}  // namespace soci
