@@ -52,6 +52,7 @@ Result<std::shared_ptr<Session>> Session::Make(LayerReader& layer, const Session
   char* arguments[] = {name, nullptr};
   fuse_args args = FUSE_ARGS_INIT(1, arguments);
   session->fuse_ = fuse_session_new(&args, &Callbacks(), sizeof(fuse_lowlevel_ops), session.get());
+  fuse_opt_free_args(&args);  // libfuse copies and extends them
   // Each of them takes one of the process's 1024 thread-specific keys.
   if (!session->fuse_) return absl::ResourceExhaustedError("libfuse cannot make another session in this process");
 
