@@ -50,16 +50,18 @@ std::string Decode(std::string_view text) {
   return copy;
 }
 
-// Text that holds a control character or a space would be bent on its way into a request line.
+// A control character or a space would be bent on its way into a request line; anything beyond ASCII has no one
+// meaning.
 bool IsPlain(std::string_view text) {
   for (unsigned char c : text) {
-    if (c <= ' ' || c == 0x7f) return false;
+    if (c <= ' ' || c >= 0x7f) return false;
   }
   return text.size() <= 32768;
 }
 
 Result<Url> ParseAgainst(const std::string* base, std::string_view text) {
-  if (!IsPlain(text)) return absl::InvalidArgumentError("a URL with spaces or control characters, or a very long one");
+  if (!IsPlain(text))
+    return absl::InvalidArgumentError("a URL with spaces, control or foreign characters, or a very long one");
   UrlHandle handle(curl_url());
   if (!handle) return absl::ResourceExhaustedError("no memory for a URL");
   if (base != nullptr && curl_url_set(handle.get(), CURLUPART_URL, base->c_str(), 0) != CURLUE_OK) {

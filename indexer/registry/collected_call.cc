@@ -58,7 +58,7 @@ class CollectingHandler final : public CallHandler {
   }
   Result<CallResult> Take() {
     MutexLock lock(mutex_);
-    if (!status_.ok()) return status_;
+    if (!status_.ok()) return std::exchange(status_, OkStatus());
     return std::move(result_);
   }
 

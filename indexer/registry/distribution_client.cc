@@ -63,7 +63,7 @@ class GatheringSink final : public ByteSink {
   Result<std::string> Wait() {
     MutexLock lock(mutex_);
     while (!ended_) changed_.Wait(mutex_);
-    if (!status_.ok()) return status_;
+    if (!status_.ok()) return std::exchange(status_, OkStatus());
     return std::move(text_);
   }
 

@@ -85,7 +85,7 @@ void RangeReader::OnFinish(Status status) {
   if (diverted_ && status.code() == absl::StatusCode::kCancelled && sink_status_.ok()) {
     return diversion->Take(position_, end_, sink_);
   }
-  sink_->OnEnd(sink_status_.ok() ? std::move(status) : sink_status_);
+  sink_->OnEnd(sink_status_.ok() ? std::move(status) : std::move(sink_status_));
 }
 
 }  // namespace soci

@@ -101,7 +101,11 @@ Status HttpErrorStatus(int http_status, std::string_view body, std::string_view 
   std::string detail = DescribeErrorBody(body);
   std::string text =
       fmt::format("{}: the server answered {}{}{}", what, http_status, detail.empty() ? "" : " ", detail);
-  return WithNumber(Status(CodeFor(http_status), text), kHttpStatusPayload, http_status);
+  return WithHttpStatus(Status(CodeFor(http_status), text), http_status);
+}
+
+Status WithHttpStatus(Status status, int http_status) {
+  return WithNumber(std::move(status), kHttpStatusPayload, http_status);
 }
 
 std::optional<int> HttpStatusOf(const Status& status) { return NumberOf(status, kHttpStatusPayload); }

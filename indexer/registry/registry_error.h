@@ -19,6 +19,7 @@ Status HttpErrorStatus(int http_status, std::string_view body, std::string_view 
 
 // The HTTP status behind a Status, if there was one.
 std::optional<int> HttpStatusOf(const Status& status);
+Status WithHttpStatus(Status status, int http_status);
 
 // "NAME_UNKNOWN: repository name not known to registry" from the JSON of an error answer; "" if it is none.
 std::string DescribeErrorBody(std::string_view body);

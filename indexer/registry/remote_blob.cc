@@ -40,7 +40,7 @@ class FillingSink final : public ByteSink {
   Status Wait() {
     MutexLock lock(mutex_);
     while (!ended_) changed_.Wait(mutex_);
-    return status_;
+    return std::exchange(status_, OkStatus());
   }
 
  private:

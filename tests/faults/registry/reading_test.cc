@@ -245,7 +245,7 @@ TEST(Reading, B16_AnAnswerThatNeverComesIsCutAndAskedForAgain) {
     script.troubles.push_back(
         {.part = "/blobs/", .times = 1, .effect = [](Answer& answer) { answer.no_answer = true; }});
   });
-  Machine machine;
+  Machine machine(MakeAnonymousCredentials(), ShortLimits());
   EXPECT_TRUE(ReadPart(*machine.Open(registry, kRepo, blob), 10, 5000) == bytes.substr(10, 5000));
 }
 
@@ -257,7 +257,7 @@ TEST(Reading, B16_AStalledBodyIsCutAndContinuedWhereItStopped) {
     script.troubles.push_back(
         {.part = "/blobs/", .times = 1, .effect = [](Answer& answer) { answer.stall_at = 120'000; }});
   });
-  Machine machine;
+  Machine machine(MakeAnonymousCredentials(), ShortLimits());
   EXPECT_TRUE(ReadPart(*machine.Open(registry, kRepo, blob), 0, 190'000) == bytes.substr(0, 190'000));
   EXPECT_EQ(registry.BlobBytes(), 190'000u);
   EXPECT_EQ(registry.Requests("GET", "/blobs/").back().Header("range"), "bytes=120000-189999");
@@ -270,7 +270,7 @@ TEST(Reading, B16_ASlowLinkWorks) {
   registry.Change([](RegistryScript& script) {
     script.troubles.push_back({.part = "/blobs/", .effect = [](Answer& answer) { answer.piece = 50; }});
   });
-  Machine machine;
+  Machine machine(MakeAnonymousCredentials(), ShortLimits());
   EXPECT_TRUE(ReadPart(*machine.Open(registry, kRepo, blob), 0, 40'000) == bytes);
   EXPECT_EQ(registry.Count("GET", "/blobs/"), 1u);
 }
@@ -281,7 +281,7 @@ TEST(Reading, B16_AReaderWaitsNoLongerThanItsBudget) {
   registry.Change([](RegistryScript& script) {
     script.troubles.push_back({.part = "/blobs/", .effect = [](Answer& answer) { answer.no_answer = true; }});
   });
-  Machine machine;
+  Machine machine(MakeAnonymousCredentials(), ShortLimits());
   auto source = machine.Open(registry, kRepo, blob);
   std::string out(100, '\0');
   FetchContext context;
@@ -450,7 +450,7 @@ TEST(Reading, APausedReadKeepsStillAndOthersGoOn) {
   ScriptedRegistry registry;
   std::string bytes = PatternBytes(40 << 20);
   oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
-  Machine machine;
+  Machine machine(MakeAnonymousCredentials(), ShortLimits());
   auto source = machine.Open(registry, kRepo, blob);
   auto sink = std::make_shared<PausingSink>();
   sink->SetTransfer(source->StartRead(0, bytes.size(), {}, sink));

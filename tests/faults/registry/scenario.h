@@ -52,7 +52,7 @@ class KeepingSink : public ByteSink {
   Result<std::string> Wait() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return ended_; });
-    if (!status_.ok()) return status_;
+    if (!status_.ok()) return std::exchange(status_, OkStatus());
     return received_;
   }
 
@@ -91,8 +91,15 @@ inline Credential UserAndPassword(const std::string& name, const std::string& pa
   return credential;
 }
 
-// One machine: a clock, a transport, credentials, a client. Limits are short so that a dead server is noticed at once;
-// nothing is asserted about them.
+// Limits that notice a dead server at once; nothing is asserted about how long that takes.
+inline RegistryClientOptions ShortLimits() {
+  RegistryClientOptions options;
+  options.limits.header = std::chrono::milliseconds(500);
+  options.limits.stall = std::chrono::milliseconds(300);
+  return options;
+}
+
+// One machine: a clock, a transport, credentials, a client.
 class Machine {
  public:
   explicit Machine(std::unique_ptr<CredentialProvider> who = MakeAnonymousCredentials(),
@@ -115,8 +122,6 @@ class Machine {
   RegistryClientOptions WithClock(RegistryClientOptions options) {
     options.clock = &clock_;
     options.spool_threads = &spool_threads_;
-    options.limits.header = std::chrono::milliseconds(500);
-    options.limits.stall = std::chrono::milliseconds(300);
     return options;
   }
 
