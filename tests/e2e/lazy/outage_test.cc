@@ -63,13 +63,17 @@ TEST_F(Outage, WhatWasReadBeforeIsReadableWithoutARegistry) {
 class Restart : public LazyStart {
  protected:
   Restart() : LazyStart(OnDemandOnly()) {}
+  void StartDaemonAgain() {
+    daemon_.Start();
+    WaitForSnapshotter();
+  }
 };
 
 TEST_F(Restart, ContainersStartAfterACleanRestartOfTheDaemon) {
   const std::string reference = PushIndexed(BigImage(), "app");
   PullLazily(reference);
   EXPECT_EQ(daemon_.Stop(), 0);
-  daemon_.Start();
+  StartDaemonAgain();
   EXPECT_THAT(Output(reference, {"sha256sum", "/srv/big"}), StartsWith(BigFileSum()));
 }
 
@@ -79,7 +83,7 @@ TEST_F(Restart, ContainersStartAfterTheDaemonWasKilledWithALazyContainerRunning)
   ASSERT_EQ(Failure(containerd_.RunDetached("soci", reference, "c1", {"sleep", "1000"})), "");
   EXPECT_EQ(containerd_.Exec("c1", {"cat", "/srv/last"}).out, "last\n");
   daemon_.Kill();
-  daemon_.Start();
+  StartDaemonAgain();
   containerd_.RemoveContainer("c1");
   EXPECT_THAT(Output(reference, {"sha256sum", "/srv/big"}), StartsWith(BigFileSum()));
 }
@@ -90,7 +94,7 @@ TEST_F(Restart, TheDaemonMountsEverythingAgainWithoutARegistry) {
   EXPECT_EQ(Output(reference, {"cat", "/srv/last"}), "last\n");
   registry_.Stop();
   daemon_.Kill();
-  daemon_.Start();
+  StartDaemonAgain();
   EXPECT_EQ(Output(reference, {"cat", "/srv/last"}), "last\n");
 }
 
@@ -151,9 +155,9 @@ TEST_F(Removal, AnImageThatIsRemovedLeavesNothingInTheStateDirectory) {
 
 // G1
 TEST_F(Removal, AnImageThatIsRemovedWhileItIsFilledStopsBeingFetched) {
-  const std::string reference = PushIndexed(BigImage(), "app");
-  // The fill stalls when a tenth is here, so the removal comes in its middle, however fast the machine is.
-  link_->GoDownAfter(kBigFile / 10 + (2 << 20));
+  const std::string reference = PushIndexed(BigImage(), "app", {"--min-layer-size=0"});
+  // The fill stalls when less than half is here, so the removal comes in its middle, however fast the machine is.
+  link_->GoDownAfter(kBigFile / 2);
   PullLazily(reference);
   ASSERT_TRUE(WaitUntil([&] { return link_->IsDown(); })) << daemon_.Log();
   ASSERT_EQ(Failure(containerd_.RemoveImage(reference)), "");
@@ -161,7 +165,7 @@ TEST_F(Removal, AnImageThatIsRemovedWhileItIsFilledStopsBeingFetched) {
   link_->SetDown(false);
   registry_.ForgetRequests();
   // Whatever were still wanted would be asked for again by now: a pull of another image goes the whole way.
-  const std::string other = PushIndexed(BigImage(2), "other");
+  const std::string other = PushIndexed(BigImage(2), "other", {"--min-layer-size=0"});
   PullLazily(other);
   ASSERT_TRUE(daemon_.WaitUntilSealed()) << daemon_.Log();
   EXPECT_THAT(registry_.BlobGets(BigImage().layers()[1].digest.ToString()), IsEmpty());

@@ -26,6 +26,7 @@ void Daemon::Start() {
                                         "--paths.state=" + state_,
                                         "--paths.run=" + run_,
                                         "--service.metrics=",
+                                        "--log.level=debug",
                                         "--registry.hosts_directory=" + folder_ + "/certs.d",
                                         "--registry.docker_config=" + folder_ + "/docker.json"};
   arguments.insert(arguments.end(), flags_.begin(), flags_.end());

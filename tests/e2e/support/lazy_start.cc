@@ -1,5 +1,7 @@
 #include "tests/e2e/support/lazy_start.h"
 
+#include <stdexcept>
+
 namespace soci::test {
 
 std::vector<std::string> OnDemandOnly() { return {"--fetch.fill=false"}; }
@@ -10,14 +12,18 @@ LazyStart::LazyStart(std::vector<std::string> daemon_flags)
         return daemon_flags;
       }()) {
   daemon_.UsePlainHttp("127.0.0.1:" + std::to_string(link_->port()));
+  WaitForSnapshotter();
+}
+
+void LazyStart::WaitForSnapshotter() {
+  if (WaitUntil([this] { return containerd_.Ctr({"snapshots", "--snapshotter", "soci", "ls"}).ok(); })) return;
+  throw std::runtime_error("containerd does not reach the snapshotter: " + daemon_.Log());
 }
 
 std::string LazyStart::PushIndexed(const TestImage& image, const std::string& repository,
                                    std::vector<std::string> flags) {
   const std::string reference = Push(image, repository);
-  std::vector<std::string> all = {"--min-layer-size=0", "--span-size=64KiB"};
-  all.insert(all.end(), flags.begin(), flags.end());
-  EXPECT_EQ(Failure(CreateIndex(reference, all)), "");
+  EXPECT_EQ(Failure(CreateIndex(reference, flags)), "");
   registry_.ForgetRequests();
   return reference;
 }

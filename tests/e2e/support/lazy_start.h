@@ -14,9 +14,12 @@ class LazyStart : public EndToEnd {
  protected:
   explicit LazyStart(std::vector<std::string> daemon_flags = {});
 
+  // containerd renews a connection that was refused, or that broke, only after some seconds of back-off.
+  void WaitForSnapshotter();
   // Pushes and indexes: every layer whatever its size, in spans of 64 KiB unless flags say otherwise. The name for
   // pulling.
-  std::string PushIndexed(const TestImage& image, const std::string& repository, std::vector<std::string> flags = {});
+  std::string PushIndexed(const TestImage& image, const std::string& repository,
+                          std::vector<std::string> flags = {"--min-layer-size=0", "--span-size=64KiB"});
   // soci-snapshotter pull; fails the test with what it said.
   void PullLazily(const std::string& reference);
   // What a container of the image prints for this command.
