@@ -1,0 +1,146 @@
+#include "fuse/fetch/flight_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fuse/fetch/fill_cursor.h"
+#include "fuse/fetch/span_queue.h"
+#include "tests/fakes/fake_backing_store.h"
+#include "tests/fakes/fake_layer_table.h"
+
+namespace soci::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using State = Flight::State;
+
+constexpr FetchClass kDemand = FetchClass::kDemand;
+constexpr FetchClass kFill = FetchClass::kFill;
+constexpr SpanId kSpan(uint32_t number) { return SpanId{number}; }
+
+// A plain tar of ten spans of ten bytes.
+struct TenSpans {
+  TenSpans() { table.SetTar(std::string(100, 'x'), 10); }
+  FakeLayerTable table;
+};
+
+class FlightTableTest : public ::testing::Test, protected TenSpans {
+ protected:
+  void Queue(uint32_t span, FetchClass fetch_class) {
+    flights_.Add(SpanId{span}, fetch_class, ++order_, State::kQueued);
+  }
+
+  uint64_t order_ = 0;
+  FlightTable flights_{table};
+};
+
+TEST_F(FlightTableTest, TheOldestGoesFirstAndTakesItsNeighboursAlong) {
+  for (uint32_t span : {7, 3, 4, 8, 5}) Queue(span, kDemand);
+  EXPECT_THAT(flights_.TakeRange(kDemand, 1000), ElementsAre(kSpan(7), kSpan(8)));
+  EXPECT_THAT(flights_.TakeRange(kDemand, 1000), ElementsAre(kSpan(3), kSpan(4), kSpan(5)));
+  EXPECT_FALSE(flights_.HasQueued(kDemand));
+  EXPECT_EQ(flights_.Find(SpanId{4})->state, State::kFetching);
+}
+
+TEST_F(FlightTableTest, ARangeKeepsItsLimitButHasOneSpanAtLeast) {
+  for (uint32_t span : {1, 2, 3, 4}) Queue(span, kDemand);
+  EXPECT_THAT(flights_.TakeRange(kDemand, 25), ElementsAre(kSpan(1), kSpan(2)));
+  EXPECT_THAT(flights_.TakeRange(kDemand, 5), ElementsAre(kSpan(3)));
+}
+
+TEST_F(FlightTableTest, ARangeStopsAtAnotherClassAndAtWhatIsOnItsWay) {
+  Queue(1, kDemand);
+  Queue(2, kFill);
+  Queue(4, kDemand);
+  flights_.Add(SpanId{5}, kDemand, 99, State::kFetching);
+  EXPECT_THAT(flights_.TakeRange(kDemand, 1000), ElementsAre(kSpan(1)));
+  EXPECT_THAT(flights_.TakeRange(kDemand, 1000), ElementsAre(kSpan(4)));
+  EXPECT_TRUE(flights_.HasQueued(kFill));
+}
+
+TEST_F(FlightTableTest, AQueuedSpanThatSomeoneWaitsForChangesItsQueue) {
+  Queue(1, kFill);
+  flights_.Raise(SpanId{1}, kDemand);
+  EXPECT_FALSE(flights_.HasQueued(kFill));
+  EXPECT_TRUE(flights_.HasQueued(kDemand));
+  flights_.Raise(SpanId{1}, kFill);
+  EXPECT_TRUE(flights_.HasQueued(kDemand));
+  flights_.Erase(SpanId{1});
+  EXPECT_FALSE(flights_.HasQueued(kDemand));
+}
+
+class FillCursorTest : public FlightTableTest {
+ protected:
+  void Write(uint32_t span) { ASSERT_TRUE(store_.WriteSpan(SpanId{span}, {}).ok()); }
+
+  Clock::TimePoint now_{};
+  FakeBackingStore store_{10};
+  FillCursor cursor_{table, store_, flights_};
+};
+
+TEST_F(FillCursorTest, TakesWhatIsMissingInOrderRoundAndRound) {
+  Write(2);
+  flights_.Add(SpanId{5}, kDemand, 1, State::kFetching);
+  EXPECT_THAT(cursor_.NextRange(now_, 1000), ElementsAre(kSpan(0), kSpan(1)));
+  EXPECT_THAT(cursor_.NextRange(now_, 1000), ElementsAre(kSpan(3), kSpan(4)));
+  EXPECT_THAT(cursor_.NextRange(now_, 25), ElementsAre(kSpan(6), kSpan(7)));
+  EXPECT_THAT(cursor_.NextRange(now_, 1000), ElementsAre(kSpan(8), kSpan(9)));
+  EXPECT_THAT(cursor_.NextRange(now_, 1000), ElementsAre(kSpan(0), kSpan(1)));
+}
+
+TEST_F(FillCursorTest, LooksAgainOnlyWhenSomethingIsMissingAgain) {
+  for (uint32_t span = 0; span < 10; ++span) flights_.Add(SpanId{span}, kFill, span, State::kFetching);
+  EXPECT_EQ(cursor_.Next(now_), std::nullopt);
+  flights_.Erase(SpanId{4});
+  EXPECT_EQ(cursor_.Next(now_), std::nullopt);
+  cursor_.Reconsider();
+  EXPECT_EQ(cursor_.Next(now_), SpanId{4});
+}
+
+TEST_F(FillCursorTest, ADelayedSpanIsLeftAloneUntilItsTime) {
+  for (uint32_t span = 1; span < 10; ++span) Write(span);
+  cursor_.Delay(SpanId{0}, now_ + std::chrono::minutes(1));
+  EXPECT_EQ(cursor_.Next(now_), std::nullopt);
+  EXPECT_EQ(cursor_.NextDue(), now_ + std::chrono::minutes(1));
+  EXPECT_EQ(cursor_.Next(now_ + std::chrono::minutes(1)), SpanId{0});
+}
+
+TEST(SpanQueue, TheMostUrgentThenOldestIsTaken) {
+  SpanQueue queue;
+  queue.Push({nullptr, SpanId{1}, kFill, 10, 0});
+  queue.Push({nullptr, SpanId{2}, kDemand, 10, 0});
+  queue.Push({nullptr, SpanId{3}, kDemand, 10, 0});
+  EXPECT_EQ(queue.compressed_bytes(), 30u);
+  auto all = [](const SpanJob&) { return true; };
+  EXPECT_EQ(queue.Take(all)->span, SpanId{2});
+  EXPECT_EQ(queue.Take([](const SpanJob& job) { return job.fetch_class != kDemand; })->span, SpanId{1});
+  EXPECT_EQ(queue.Take(all)->span, SpanId{3});
+  EXPECT_FALSE(queue.Take(all).has_value());
+  EXPECT_EQ(queue.compressed_bytes(), 0u);
+}
+
+TEST(SpanQueue, TheLeastUrgentThenNewestIsPushedOut) {
+  SpanQueue queue;
+  queue.Push({nullptr, SpanId{1}, kFill, 0, 0});
+  queue.Push({nullptr, SpanId{2}, kFill, 0, 0});
+  queue.Push({nullptr, SpanId{3}, FetchClass::kReplay, 0, 0});
+  queue.Push({nullptr, SpanId{4}, kDemand, 0, 0});
+  EXPECT_EQ(queue.TakeLeastUrgent()->span, SpanId{2});
+  EXPECT_EQ(queue.TakeLeastUrgent()->span, SpanId{1});
+  EXPECT_EQ(queue.TakeLeastUrgent()->span, SpanId{3});
+  EXPECT_FALSE(queue.TakeLeastUrgent().has_value());
+}
+
+TEST(SpanQueue, ARaisedSpanGoesBeforeTheOthers) {
+  SpanQueue queue;
+  queue.Push({nullptr, SpanId{1}, kFill, 0, 0});
+  queue.Push({nullptr, SpanId{2}, kFill, 0, 0});
+  queue.Raise(nullptr, SpanId{2}, kDemand);
+  EXPECT_EQ(queue.Take([](const SpanJob&) { return true; })->span, SpanId{2});
+  EXPECT_EQ(queue.Remove(nullptr, [](const SpanJob&) { return true; }).size(), 1u);
+  EXPECT_TRUE(queue.empty());
+}
+
+}  // namespace
+}  // namespace soci::test
