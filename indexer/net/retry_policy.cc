@@ -79,7 +79,8 @@ std::optional<milliseconds> ParseRetryAfter(std::string_view header, std::chrono
 std::optional<std::chrono::system_clock::time_point> ParseHttpDate(std::string_view text) {
   if (text.empty() || text.size() > 64) return std::nullopt;
   time_t seconds = curl_getdate(std::string(text).c_str(), nullptr);
-  if (seconds == -1) return std::nullopt;
+  // Dates before 1970 or beyond 2200 do not fit the clock and mean nothing here.
+  if (seconds < 0 || seconds > 7'258'118'400) return std::nullopt;
   return std::chrono::system_clock::from_time_t(seconds);
 }
 

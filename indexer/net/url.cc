@@ -22,6 +22,12 @@ std::string Part(CURLU* handle, CURLUPart part, unsigned flags = 0) {
   return copy;
 }
 
+// Letters, digits and what else stands in names and addresses: a host goes into messages, paths and comparisons.
+bool IsPlainHost(std::string_view host) {
+  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyz0123456789.-_:[]";
+  return !host.empty() && host.find_first_not_of(kAllowed) == std::string_view::npos;
+}
+
 Result<Url> Split(CURLU* handle) {
   Url url;
   url.scheme = ToLower(Part(handle, CURLUPART_SCHEME));
@@ -31,7 +37,7 @@ Result<Url> Split(CURLU* handle) {
   url.query = Part(handle, CURLUPART_QUERY);
   if (url.scheme != "http" && url.scheme != "https")
     return absl::InvalidArgumentError("a URL that is neither http nor https");
-  if (url.host.empty()) return absl::InvalidArgumentError("a URL without a host");
+  if (!IsPlainHost(url.host)) return absl::InvalidArgumentError("a URL without a usable host");
   if (!Part(handle, CURLUPART_USER).empty() || !Part(handle, CURLUPART_PASSWORD).empty()) {
     return absl::InvalidArgumentError("a URL with a user name in it (" + url.host + ")");
   }

@@ -32,7 +32,9 @@ std::optional<WallTime> ParseStamp(const std::string& text) {
     count = std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d%c", &parts.tm_year, &parts.tm_mon, &parts.tm_mday,
                         &parts.tm_hour, &parts.tm_min, &parts.tm_sec, &zone);
   }
-  if (count != 7 || zone != 'Z' || parts.tm_year < 1970 || parts.tm_mon < 1 || parts.tm_mon > 12) return std::nullopt;
+  if (count != 7 || zone != 'Z' || parts.tm_year < 1970 || parts.tm_year > 2200 || parts.tm_mon < 1 ||
+      parts.tm_mon > 12)
+    return std::nullopt;
   parts.tm_year -= 1900;
   parts.tm_mon -= 1;
   return std::chrono::system_clock::from_time_t(::timegm(&parts));
