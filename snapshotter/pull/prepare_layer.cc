@@ -38,7 +38,13 @@ Result<std::string> Compile(std::string_view ztoc_bytes, const oci::LayerDigest&
 Result<LayerOrigin> PrepareLayer(RegistryClient& registry, const LayerToPrepare& wanted,
                                  const std::string& layer_folder, const FetchContext& context) {
   const oci::LayerDigest layer(wanted.layer.digest);
-  if (auto adopted = AdoptLayer(layer, layer_folder); adopted.ok()) return adopted;
+  if (auto adopted = AdoptLayer(layer, layer_folder); adopted.ok()) {
+    // A layer's folder serves every image that has it; the index of one image must not decide what another one reads.
+    if (adopted->ztoc == wanted.ztoc.digest && adopted->diff_id == wanted.diff_id) return adopted;
+    return absl::FailedPreconditionError(fmt::format("the layer is here by zTOC {} of {}, this image names zTOC {}",
+                                                     adopted->ztoc.ToString(), adopted->image.ToString(),
+                                                     wanted.ztoc.digest.ToString()));
+  }
 
   LayerOrigin origin;
   origin.image = wanted.image;

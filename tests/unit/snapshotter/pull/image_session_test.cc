@@ -188,5 +188,18 @@ TEST_F(ImageSessionsTest, ADamagedTableIsMadeAgainFromTheZtocBesideItWithoutNetw
   EXPECT_EQ(Count("GET blobs " + image.ztocs[0].digest.ToString()), 1u);
 }
 
+TEST_F(ImageSessionsTest, AnImageDoesNotUseALayerThatIsHereByTheIndexOfAnother) {
+  const IndexedImage image = PushIndexedImage(registry_, {"one"});
+  ASSERT_TRUE(sessions_.Get(image.Request(0)).ok());
+  LayerOrigin others = ReadOrigin(Folder(image, 0)).value();
+  others.ztoc = oci::Digest::Of("another index's zTOC");
+  ASSERT_TRUE(WriteOrigin(Folder(image, 0), others).ok());
+  ImageSessions later(registry_, folders_, clock_, {});
+  auto prepared = later.Get(image.Request(0));
+  ASSERT_TRUE(prepared.ok());
+  EXPECT_FALSE(Layer(**prepared, image, 0).origin.has_value());
+  EXPECT_THAT(Layer(**prepared, image, 0).reason, HasSubstr(others.ztoc.ToString()));
+}
+
 }  // namespace
 }  // namespace soci
