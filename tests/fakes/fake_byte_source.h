@@ -31,6 +31,11 @@ class FakeByteSource : public ByteSource {
   };
 
   explicit FakeByteSource(std::string bytes) : state_(std::make_shared<State>(std::move(bytes))) {}
+  ~FakeByteSource() override {
+    std::vector<std::shared_ptr<Read>> reads;  // each keeps the state alive that keeps it
+    MutexLock lock(state_->mutex);
+    reads.swap(state_->reads);
+  }
 
   uint64_t size() const override { return state_->bytes.size(); }
   Status ReadAt(uint64_t, MutableByteSpan, const FetchContext&) const override {
