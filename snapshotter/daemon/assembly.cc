@@ -64,7 +64,10 @@ Status Assembly::Open() {
   SOCI_RETURN_IF_ERROR(MakeDirectories(paths_.run + "/m", 0711));
   SOCI_ASSIGN_OR_RETURN(metastore_, Metastore::Open(paths_.state + "/metadata.db"));
 
-  SOCI_ASSIGN_OR_RETURN(registry_, RegistryParts::Make(config_.registry, {false, config_.index.negative_ttl}));
+  RegistryParts::Options registry;
+  registry.remember_negative = config_.index.negative_ttl;
+  registry.spool_directory = paths_.state + "/spool";
+  SOCI_ASSIGN_OR_RETURN(registry_, RegistryParts::Make(config_.registry, registry));
   scheduler_ = std::make_unique<FetchScheduler>(SystemClock(), SchedulerOptions(config_));
   SessionPool::Options mounts;
   mounts.threads = config_.fuse.threads;

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 
 #include "indexer/base/result.h"
 #include "snapshotter/config/config.h"
@@ -21,6 +22,8 @@ class RegistryParts {
   struct Options {
     bool plain_http = false;  // for every host
     std::chrono::milliseconds remember_negative = std::chrono::minutes(1);
+    // Where blobs of servers that ignore ranges are kept while they are open; made if missing. Empty: nowhere.
+    std::string spool_directory = {};
   };
   static Result<std::unique_ptr<RegistryParts>> Make(const RegistryConfig& config, const Options& options);
 };
