@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include "indexer/content/containerd_content.h"
 #include "indexer/content/containerd_images.h"
@@ -21,7 +22,9 @@ namespace {
 
 using Labels = std::map<std::string, std::string>;
 
-constexpr size_t kLongestLabel = 4096;  // key and value, containerd's limit
+constexpr size_t kLongestLabel = 4096;                          // key and value, containerd's limit
+constexpr auto kSnapshotterAbsence = std::chrono::seconds(10);  // containerd's longest pause is 3 seconds
+constexpr auto kSnapshotterRetry = std::chrono::milliseconds(200);
 constexpr std::string_view kContentReference = "containerd.io/gc.ref.content.";
 constexpr std::string_view kSnapshotReference = "containerd.io/gc.ref.snapshot.";
 
@@ -72,6 +75,11 @@ class Pull {
  private:
   void StartDownloads();
   Result<LayerPulled> FillLayer(size_t layer, const oci::ChainId& parent, const oci::ChainId& name);
+  struct Prepared {
+    std::string key;
+    std::optional<std::vector<ContainerdMount>> mounts;  // none if there is nothing to fill
+  };
+  Result<Prepared> Prepare(size_t layer, const oci::ChainId& parent, const oci::ChainId& name);
   Status Unpack(size_t layer, const std::vector<ContainerdMount>& mounts);
   Labels SnapshotLabels(size_t layer, const oci::ChainId& name) const;
   oci::ChainId TopChain() const;
@@ -183,19 +191,33 @@ Status Pull::FillLayers() {
 Result<LayerPulled> Pull::FillLayer(size_t layer, const oci::ChainId& parent, const oci::ChainId& name) {
   SOCI_ASSIGN_OR_RETURN(bool exists, snapshots_.Exists(name.ToString()));
   if (exists) return LayerPulled::kExisted;
-  const Labels labels = SnapshotLabels(layer, name);
-  const std::string key = fmt::format("extract-{}-{} {}", std::chrono::steady_clock::now().time_since_epoch().count(),
-                                      layer, name.ToString());
-  SOCI_ASSIGN_OR_RETURN(auto mounts, snapshots_.Prepare(key, parent.empty() ? "" : parent.ToString(), labels));
-  if (!mounts) return LayerPulled::kLazy;
+  SOCI_ASSIGN_OR_RETURN(const Prepared prepared, Prepare(layer, parent, name));
+  if (!prepared.mounts) return LayerPulled::kLazy;
 
-  Status unpacked = Unpack(layer, *mounts);
-  if (unpacked.ok()) unpacked = snapshots_.Commit(name.ToString(), key, labels);
+  Status unpacked = Unpack(layer, *prepared.mounts);
+  if (unpacked.ok()) unpacked = snapshots_.Commit(name.ToString(), prepared.key, SnapshotLabels(layer, name));
   if (!unpacked.ok()) {
-    snapshots_.Remove(key).IgnoreError();  // the first error is the one to tell
+    snapshots_.Remove(prepared.key).IgnoreError();  // the first error is the one to tell
     return unpacked;
   }
   return LayerPulled::kUnpacked;
+}
+
+// containerd does not look for a snapshotter that has just (re)started before its own pause for connecting is over, and
+// until then answers that nobody is there. Each attempt has a key of its own: the one before may have come through.
+Result<Pull::Prepared> Pull::Prepare(size_t layer, const oci::ChainId& parent, const oci::ChainId& name) {
+  const auto give_up = std::chrono::steady_clock::now() + kSnapshotterAbsence;
+  while (true) {
+    const std::string key = fmt::format("extract-{}-{} {}", std::chrono::steady_clock::now().time_since_epoch().count(),
+                                        layer, name.ToString());
+    auto mounts = snapshots_.Prepare(key, parent.empty() ? "" : parent.ToString(), SnapshotLabels(layer, name));
+    if (mounts.ok()) return Prepared{key, std::move(*mounts)};
+    const bool absent = mounts.status().code() == absl::StatusCode::kUnavailable;
+    if (!absent || std::chrono::steady_clock::now() >= give_up || options_.stop.stop_requested()) {
+      return mounts.status();
+    }
+    std::this_thread::sleep_for(kSnapshotterRetry);
+  }
 }
 
 Status Pull::Unpack(size_t layer, const std::vector<ContainerdMount>& mounts) {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <future>
 
 #include "tests/e2e/support/lazy_start.h"
 #include "tests/support/temporary_directory.h"
@@ -33,6 +34,18 @@ class Outage : public LazyStart {
  protected:
   Outage() : LazyStart(OnDemandOnly()) {}
 };
+
+TEST_F(Outage, APullWaitsForASnapshotterThatIsBeingStarted) {
+  const std::string reference = PushIndexed(BigImage(), "app");
+  daemon_.Stop();
+  // Now containerd has seen that nobody is there.
+  EXPECT_FALSE(containerd_.Ctr({"snapshots", "--snapshotter", "soci", "prepare", "probe"}).ok());
+  auto pull = std::async(std::launch::async, [&] { return daemon_.Pull(containerd_, reference); });
+  EXPECT_TRUE(WaitUntil([this] { return !registry_.LoggedRequests().empty(); }));
+  daemon_.Start();
+  EXPECT_EQ(Failure(pull.get()), "");
+  EXPECT_EQ(Output(reference, {"cat", "/srv/last"}), "last\n");
+}
 
 TEST_F(Outage, ARegistryThatStopsInTheMiddleOfAReadAndComesBackOnlyDelaysIt) {
   const std::string reference = PushIndexed(BigImage(), "app");

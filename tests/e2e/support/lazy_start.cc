@@ -16,7 +16,11 @@ LazyStart::LazyStart(std::vector<std::string> daemon_flags)
 }
 
 void LazyStart::WaitForSnapshotter() {
-  if (WaitUntil([this] { return containerd_.Ctr({"snapshots", "--snapshotter", "soci", "ls"}).ok(); })) return;
+  // containerd answers a list that is empty by itself.
+  const auto snapshots = [this](const std::string& verb) {
+    return containerd_.Ctr({"snapshots", "--snapshotter", "soci", verb, "probe"}).ok();
+  };
+  if (WaitUntil([&] { return snapshots("prepare") && snapshots("rm"); })) return;
   throw std::runtime_error("containerd does not reach the snapshotter: " + daemon_.Log());
 }
 
