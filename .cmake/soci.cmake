@@ -112,6 +112,7 @@ function(soci_test folder)
     set(serial TRUE)
   endif()
   add_executable(${name} ${sources})
+  add_dependencies(${name} soci-test-guardian)  # sweeps up after it
   target_link_libraries(${name} PRIVATE soci_options GTest::gmock GTest::gtest_main ${ARG_LIBS})
   foreach(used ${ARG_USES})
     string(REPLACE "/" "_" used_name ${used})

@@ -16,6 +16,10 @@ class MountHandle {
   virtual ~MountHandle() = default;
   virtual const std::string& mount_point() const = 0;
 
+  // Takes it out of the file system at once; what is asked through it already is answered until the handle is dropped.
+  // For many mounts that go together: none of them stays in sight while others wait for their last reads.
+  virtual void Detach() {}
+
   // Instead of unmounting: stops answering and leaves the mount to whoever takes it from the DescriptorKeeper. Only
   // dropping the handle is allowed afterwards.
   virtual void LeaveToSuccessor() {}

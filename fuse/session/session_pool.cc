@@ -16,11 +16,16 @@ class SessionPool::Mounted : public MountHandle {
 
   ~Mounted() override {
     if (!session_) return;
-    DetachMount(mount_point_);
+    Detach();
     StopServing();
     // The keeper's copy goes first, or the connection would live on and its callers wait.
     pool_.keeper_.Forget(mount_point_);
     SeverDevice(session_->device());
+  }
+
+  void Detach() override {
+    if (std::exchange(detached_, true)) return;
+    DetachMount(mount_point_);
     ::rmdir(mount_point_.c_str());
   }
 
@@ -43,6 +48,7 @@ class SessionPool::Mounted : public MountHandle {
   const std::string mount_point_;
   std::shared_ptr<Session> session_;
   const ServingThreads::Ticket ticket_;
+  bool detached_ = false;
 };
 
 Result<std::unique_ptr<SessionPool>> SessionPool::Start(DescriptorKeeper& keeper, const Options& options) {

@@ -23,7 +23,7 @@ class SessionPool : public Mounter {
     // Sequential cold reads: 128 KiB 1.9, 1024 KiB 2.7, 4096 KiB 2.3 GB/s.
     unsigned read_ahead_kib = 1024;
     // How long a mount that goes away waits for reads that the layer has not answered; then they fail.
-    std::chrono::milliseconds reply_grace = std::chrono::seconds(5);
+    std::chrono::milliseconds reply_grace = std::chrono::seconds(2);
   };
 
   static Result<std::unique_ptr<SessionPool>> Start(DescriptorKeeper& keeper, const Options& options);

@@ -85,7 +85,7 @@ Status LayerStore::LoadSealed() {
 
 Status LayerStore::LoadSpans() {
   std::vector<SpanRecord> records;
-  SOCI_ASSIGN_OR_RETURN(PresenceFile presence, PresenceFile::Open(folder_.presence(), *table_, records));
+  SOCI_ASSIGN_OR_RETURN(PresenceFile presence, PresenceFile::Open(folder_.presence(), *table_, options_.boot, records));
   presence_ = std::make_unique<PresenceFile>(std::move(presence));
   if (presence_->was_new()) {
     // Of another cut into spans, or of nothing we know: bytes without a record are worth nothing.
@@ -298,8 +298,6 @@ Status LayerStore::ReadTar(UncompressedRange range, MutableByteSpan out) {
 
 Status LayerStore::Close() {
   if (sealed_ || presence_ == nullptr) return OkStatus();
-  SOCI_ASSIGN_OR_RETURN(const UniqueFd folder, OpenFile(folder_.path(), O_RDONLY | O_DIRECTORY));
-  if (::syncfs(folder.get()) != 0) return ErrnoStatus(errno, folder_.path());
   // Spans that nobody has used since an unclean stop are still in doubt.
   for (const auto& state : states_) {
     if (state == State::kUnchecked) return OkStatus();

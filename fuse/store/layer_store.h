@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "fuse/store/backing_store.h"
+#include "fuse/store/boot_id.h"
 #include "fuse/store/fd_cache.h"
 #include "fuse/store/layer_folder.h"
 #include "fuse/store/presence_file.h"
@@ -27,6 +28,8 @@ namespace soci {
 struct LayerStoreOptions {
   // Called before every step that changes the disk; a test ends the process there.
   std::function<void()> before_step = {};
+  // In which run of the kernel this is; a test plays another.
+  BootId boot = ThisBoot();
 };
 
 struct SealRequest {
@@ -68,8 +71,8 @@ class LayerStore final : public BackingStore {
   // any other error (disk full, an xattr that the file system cannot hold) leaves it as it was, to be tried again.
   Status Seal(const SealRequest& request);
 
-  // Makes what was written durable and says so on the disk, so that the next Open needs no checks. Call it at an
-  // orderly end, when nothing is being written.
+  // Says that all was written, so that the next Open needs no checks unless the machine went down in between. Syncs
+  // nothing, so an end is quick however much waits for the disk. Call it when nothing is being written.
   Status Close();
 
  private:

@@ -14,7 +14,7 @@ namespace soci {
 namespace {
 
 constexpr std::array<char, 8> kMagic = {'S', 'O', 'C', 'I', 'P', 'R', 'S', '\n'};
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 
 struct DiskHeader {
   std::array<char, 8> magic;
@@ -24,8 +24,9 @@ struct DiskHeader {
   std::array<std::byte, 16> spans;  // SpanLayoutFingerprint
   uint32_t flags;                   // apart from the rest, so that it changes in one small write
   uint32_t flags_check;             // ~flags
+  BootId boot;                      // in which kClean was set, and holds
 };
-static_assert(sizeof(DiskHeader) == 72);
+static_assert(sizeof(DiskHeader) == 88);
 
 struct DiskRecord {
   uint64_t residue_offset;
@@ -72,6 +73,7 @@ std::array<std::byte, 16> SpanLayoutFingerprint(const LayerTable& table) {
 PresenceFile::PresenceFile(PresenceFile&& other) noexcept SOCI_NO_THREAD_SAFETY_ANALYSIS
     : file_(std::move(other.file_)),
       path_(std::move(other.path_)),
+      boot_(other.boot_),
       was_new_(other.was_new_),
       was_clean_(other.was_clean_),
       was_condemned_(other.was_condemned_),
@@ -81,6 +83,7 @@ Status PresenceFile::Begin(const LayerTable& table) {
   DiskHeader header = HeaderOf(table);
   header.flags = kClean;
   header.flags_check = ~header.flags;
+  header.boot = boot_;
   if (::ftruncate(file_.get(), 0) != 0) return ErrnoStatus(errno, path_);
   SOCI_RETURN_IF_ERROR(WriteFullAt(file_.get(), 0, BytesOf(header), path_));
   const uint64_t size = sizeof header + uint64_t{table.span_count()} * sizeof(DiskRecord);
@@ -89,10 +92,10 @@ Status PresenceFile::Begin(const LayerTable& table) {
   return OkStatus();
 }
 
-Result<PresenceFile> PresenceFile::Open(const std::string& path, const LayerTable& table,
+Result<PresenceFile> PresenceFile::Open(const std::string& path, const LayerTable& table, const BootId& boot,
                                         std::vector<SpanRecord>& records) {
   SOCI_ASSIGN_OR_RETURN(UniqueFd file, OpenFile(path, O_RDWR | O_CREAT, 0600));
-  PresenceFile presence(std::move(file), path);
+  PresenceFile presence(std::move(file), path, boot);
   records.assign(table.span_count(), {});
   struct stat attributes {};
   if (::fstat(presence.file_.get(), &attributes) != 0) return ErrnoStatus(errno, path);
@@ -107,9 +110,10 @@ Result<PresenceFile> PresenceFile::Open(const std::string& path, const LayerTabl
     return presence;
   }
   const bool sound = header.flags == ~header.flags_check;
-  presence.was_clean_ = sound && (header.flags & kClean) != 0;
+  presence.was_clean_ = sound && (header.flags & kClean) != 0 && header.boot == boot;
   presence.was_condemned_ = sound && (header.flags & kCondemned) != 0;
   presence.flags_ = sound ? header.flags : 0;
+  if (!presence.was_clean_) presence.flags_ &= ~uint32_t{kClean};
   std::vector<DiskRecord> disk(table.span_count());
   SOCI_RETURN_IF_ERROR(ReadFullAt(presence.file_.get(), sizeof header, std::as_writable_bytes(std::span(disk)), path));
   for (uint32_t i = 0; i < disk.size(); ++i) {
@@ -120,8 +124,12 @@ Result<PresenceFile> PresenceFile::Open(const std::string& path, const LayerTabl
 }
 
 Status PresenceFile::WriteFlags(uint32_t flags, bool durable) {
-  const uint32_t both[2] = {flags, ~flags};
-  SOCI_RETURN_IF_ERROR(WriteFullAt(file_.get(), offsetof(DiskHeader, flags), BytesOf(both), path_));
+  struct {
+    uint32_t flags, check;
+    BootId boot;
+  } tail{flags, ~flags, boot_};
+  static_assert(sizeof tail == sizeof(DiskHeader) - offsetof(DiskHeader, flags));
+  SOCI_RETURN_IF_ERROR(WriteFullAt(file_.get(), offsetof(DiskHeader, flags), BytesOf(tail), path_));
   if (durable && ::fdatasync(file_.get()) != 0) return ErrnoStatus(errno, path_);
   flags_ = flags;
   return OkStatus();
@@ -130,7 +138,7 @@ Status PresenceFile::WriteFlags(uint32_t flags, bool durable) {
 Status PresenceFile::Record(SpanId span, const SpanRecord& record) {
   {
     MutexLock lock(mutex_);
-    if ((flags_ & kClean) != 0) SOCI_RETURN_IF_ERROR(WriteFlags(flags_ & ~kClean, true));
+    if ((flags_ & kClean) != 0) SOCI_RETURN_IF_ERROR(WriteFlags(flags_ & ~kClean, false));
   }
   DiskRecord disk{record.residue_offset, record.residue_size, record.crc32c, record.present ? 1u : 0u, 0};
   disk.check = CheckOf(disk, ToIndex(span));
@@ -145,8 +153,7 @@ Status PresenceFile::Condemn() {
 Status PresenceFile::MarkClean() {
   MutexLock lock(mutex_);
   if ((flags_ & kClean) != 0) return OkStatus();
-  if (::fdatasync(file_.get()) != 0) return ErrnoStatus(errno, path_);
-  return WriteFlags(flags_ | kClean, true);
+  return WriteFlags(flags_ | kClean, false);
 }
 
 }  // namespace soci

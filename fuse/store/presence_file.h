@@ -2,8 +2,9 @@
 // its residue lies.
 //
 // Each record has a checksum of its own, so a torn or damaged one counts as absent. The file says whether the last
-// process ended in order; if not, what it claims has to be checked on first use. Record() may be called from any thread
-// for different spans; the rest by one thread.
+// process ended in order, in this run of the kernel; if not, what it claims has to be checked on first use. So nothing
+// here is ever synced but a condemnation. Record() may be called from any thread for different spans; the rest by one
+// thread.
 #pragma once
 
 #include <array>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "fuse/store/boot_id.h"
 #include "indexer/base/mutex.h"
 #include "indexer/base/ranges.h"
 #include "indexer/base/result.h"
@@ -30,7 +32,8 @@ class PresenceFile {
  public:
   // Reads the file, or begins a new one if there is none or it is not of this table. `records` gets one record per
   // span.
-  static Result<PresenceFile> Open(const std::string& path, const LayerTable& table, std::vector<SpanRecord>& records);
+  static Result<PresenceFile> Open(const std::string& path, const LayerTable& table, const BootId& boot,
+                                   std::vector<SpanRecord>& records);
   PresenceFile(PresenceFile&&) noexcept;
 
   // What the file said when it was opened.
@@ -38,23 +41,25 @@ class PresenceFile {
   bool was_clean() const { return was_clean_; }
   bool was_condemned() const { return was_condemned_; }
 
-  // Before the first call in a process, the file is marked as in use, durably.
+  // Before the first call in a process, the file is marked as in use.
   Status Record(SpanId span, const SpanRecord& record);
 
   Status Condemn();
 
-  // Says that everything recorded is on the disk: the caller has synced it.
+  // Says that everything recorded was written: true for the next process, and until the machine goes down.
   Status MarkClean();
 
  private:
   enum Flag : uint32_t { kClean = 1, kCondemned = 2 };
 
-  PresenceFile(UniqueFd file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  PresenceFile(UniqueFd file, std::string path, const BootId& boot)
+      : file_(std::move(file)), path_(std::move(path)), boot_(boot) {}
   Status Begin(const LayerTable& table);
   Status WriteFlags(uint32_t flags, bool durable) SOCI_REQUIRES(mutex_);
 
   UniqueFd file_;
   std::string path_;
+  BootId boot_;
   bool was_new_ = false;
   bool was_clean_ = true;
   bool was_condemned_ = false;

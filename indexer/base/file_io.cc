@@ -13,7 +13,8 @@ namespace soci {
 namespace {
 
 // Removes `name` below the open folder `parent`, staying on `device`.
-Status RemoveAt(int parent, const char* name, dev_t device, const std::string& path) {
+Status RemoveAt(int parent, const char* name, dev_t device, const std::string& path, const std::stop_token& stop) {
+  if (stop.stop_requested()) return absl::CancelledError(fmt::format("removing {} was stopped", path));
   struct stat attributes {};
   if (::fstatat(parent, name, &attributes, AT_SYMLINK_NOFOLLOW) != 0) {
     return errno == ENOENT ? OkStatus() : ErrnoStatus(errno, path);
@@ -34,7 +35,7 @@ Status RemoveAt(int parent, const char* name, dev_t device, const std::string& p
   while (const dirent* entry = ::readdir(entries)) {
     std::string_view child = entry->d_name;
     if (child == "." || child == "..") continue;
-    status = RemoveAt(folder.get(), entry->d_name, device, path + "/" + entry->d_name);
+    status = RemoveAt(folder.get(), entry->d_name, device, path + "/" + entry->d_name, stop);
     if (!status.ok()) break;
   }
   ::closedir(entries);
@@ -125,7 +126,7 @@ Status SyncDirectory(const std::string& path) {
   return ::fsync(folder.get()) == 0 ? OkStatus() : ErrnoStatus(errno, path);
 }
 
-Status RemoveTree(const std::string& path) {
+Status RemoveTree(const std::string& path, const std::stop_token& stop) {
   std::filesystem::path whole(path);
   while (whole.has_relative_path() && whole.filename().empty()) whole = whole.parent_path();
   const std::string folder = whole.parent_path().empty() ? "." : whole.parent_path().string();
@@ -133,7 +134,7 @@ Status RemoveTree(const std::string& path) {
   if (!parent) return errno == ENOENT ? OkStatus() : ErrnoStatus(errno, folder);
   struct stat attributes {};
   if (::fstat(parent.get(), &attributes) != 0) return ErrnoStatus(errno, folder);
-  return RemoveAt(parent.get(), whole.filename().c_str(), attributes.st_dev, path);
+  return RemoveAt(parent.get(), whole.filename().c_str(), attributes.st_dev, path, stop);
 }
 
 }  // namespace soci

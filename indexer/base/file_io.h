@@ -1,6 +1,7 @@
 // Whole-file reads and two-step writes: what is on disk is either the old or the new, whatever happens in between.
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -29,7 +30,8 @@ Status MakeDirectories(const std::string& path, unsigned mode = 0755);
 // fsync of a directory, so that renames in it survive a power loss.
 Status SyncDirectory(const std::string& path);
 
-// rm -rf that never crosses a mount; a missing path is fine.
-Status RemoveTree(const std::string& path);
+// rm -rf that never crosses a mount; a missing path is fine. A requested stop ends it with kCancelled between two
+// files.
+Status RemoveTree(const std::string& path, const std::stop_token& stop = {});
 
 }  // namespace soci

@@ -47,6 +47,7 @@ Status Snapshotter::Cleanup() {
 }
 
 void Snapshotter::ReleaseIfUnused(const std::string& layer) {
+  if (stop_.stop_requested()) return;  // the next start finds that nobody uses it
   Result<oci::LayerDigest> digest = oci::LayerDigest::Parse(layer);
   if (!digest.ok()) return;
   auto unused = [&] {
@@ -60,14 +61,17 @@ void Snapshotter::ReleaseIfUnused(const std::string& layer) {
   });
 }
 
+void Snapshotter::Delete(const std::string& folder_name) {
+  Status status = folders_.Delete(folder_name, stop_.get_token());
+  if (!status.ok() && !absl::IsCancelled(status)) log::Warning("a folder of no snapshot stays: {}", Message(status));
+}
+
 void Snapshotter::DeleteLater(const std::string& folder_name) {
-  background_.Post([this, folder_name] {
-    Status status = folders_.Delete(folder_name);
-    if (!status.ok()) log::Warning("a removed snapshot's folder stays for now: {}", Message(status));
-  });
+  background_.Post([this, folder_name] { Delete(folder_name); });
 }
 
 void Snapshotter::DeleteStrays() {
+  if (stop_.stop_requested()) return;
   // Folders first, ids second: a folder is made after its row, so one that is listed here has its row there.
   Result<std::vector<std::string>> names = folders_.Names();
   Result<std::set<int64_t>> ids = metastore_.Ids();
@@ -78,9 +82,9 @@ void Snapshotter::DeleteStrays() {
   for (const std::string& name : *names) {
     const std::optional<int64_t> id = SnapshotFolders::IdOf(name);
     if (id && ids->count(*id) > 0) continue;
-    Status status = folders_.Delete(name);
-    if (!status.ok()) log::Warning("a leftover folder stays for now: {}", Message(status));
+    Delete(name);
   }
+  if (stop_.stop_requested()) return;
   links_.Keep(*ids);
   // What is on disk of a layer that could not be mounted is all there is of it while its registry is away.
   if (!lowers_.AnyBroken()) provider_.CollectUnused();

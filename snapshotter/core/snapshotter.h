@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,9 @@ class Snapshotter {
   // Deletes what belongs to no snapshot.
   Status Cleanup();
 
+  // The daemon stops: deletions under way end, those that wait are left to the next start, and Cleanup returns.
+  void Stop() { stop_.request_stop(); }
+
  private:
   Result<std::vector<Mount>> Create(SnapshotKind kind, const std::string& key, const std::string& parent,
                                     const Labels& labels);
@@ -69,6 +73,7 @@ class Snapshotter {
                                     const std::string& containerd_namespace);
 
   void ReleaseIfUnused(const std::string& layer);
+  void Delete(const std::string& folder_name);
   void DeleteLater(const std::string& folder_name);
   void DeleteStrays();
 
@@ -79,6 +84,7 @@ class Snapshotter {
   ShortLinks links_;
   LayerUse layer_use_;
   LowerDirectories lowers_;
+  std::stop_source stop_;
   ThreadPool background_{"cleanup", 1};  // last: its tasks use the rest
 };
 

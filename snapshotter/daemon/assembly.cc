@@ -47,11 +47,16 @@ Result<std::unique_ptr<Assembly>> Assembly::Build(const Config& config) {
 Assembly::Assembly(const Config& config)
     : config_(config), paths_{config.paths.state, config.paths.run}, folders_(paths_) {}
 
-// In the opposite order of the members: sockets, core, layers (fill stops, mounts go, files are closed clean), threads.
+// First what others wait for is cut short, and requests are refused; then every mount leaves the file system, so that
+// none stays whatever takes its time afterwards. The rest is in the opposite order of the members: core, layers,
+// threads.
 Assembly::~Assembly() {
-  admin_.reset();
-  server_.reset();
   folders_.KeepAll();  // a stop is no removal
+  if (snapshotter_ != nullptr) snapshotter_->Stop();
+  if (sessions_ != nullptr) sessions_->Stop();
+  server_.reset();
+  if (live_ != nullptr) live_->Stop();
+  admin_.reset();
 }
 
 Status Assembly::Open() {

@@ -70,7 +70,9 @@ Result<std::vector<std::string>> SnapshotFolders::Names() const {
   return names;
 }
 
-Status SnapshotFolders::Delete(const std::string& name) { return RemoveTree(folder_ + "/" + name); }
+Status SnapshotFolders::Delete(const std::string& name, const std::stop_token& stop) {
+  return RemoveTree(folder_ + "/" + name, stop);
+}
 
 std::optional<int64_t> SnapshotFolders::IdOf(const std::string& name) {
   int64_t id = 0;

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ class SnapshotFolders {
   Result<std::string> MoveAway(int64_t id);
   // All that lie there: ids, and what MoveAway left.
   Result<std::vector<std::string>> Names() const;
-  Status Delete(const std::string& name);
+  Status Delete(const std::string& name, const std::stop_token& stop = {});
 
   // The id a name stands for; no value for one that was moved away.
   static std::optional<int64_t> IdOf(const std::string& name);

@@ -92,6 +92,7 @@ ImageSessions::Answer ImageSessions::Search(const LayerRequest& request) {
 Status ImageSessions::PrepareLayers(const LayerRequest& request, PreparedImage& image) {
   FetchContext context;
   context.budget = options_.budget;
+  context.stop = stop_.get_token();
 
   // Both at once: on a slow link every round trip is felt.
   Result<ImageDocuments> documents = absl::UnknownError("not fetched");
@@ -141,7 +142,8 @@ Status ImageSessions::PrepareLayers(const LayerRequest& request, PreparedImage& 
     } else {
       place->reason = std::string(Message(origin.status()));
       place->retry = MayWorkLater(origin.status());
-      log::Warning("layer {} of {}: {}", layer.ToString(), wanted.image.ToString(), place->reason);
+      if (!absl::IsCancelled(origin.status()))
+        log::Warning("layer {} of {}: {}", layer.ToString(), wanted.image.ToString(), place->reason);
     }
   });
   for (auto& [layer, prepared] : image.layers) {

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,9 @@ class ImageSessions {
   // Never an error for an image without an index.
   Result<std::shared_ptr<const PreparedImage>> Get(const LayerRequest& request);
 
+  // The daemon stops: searches under way end, and no new one leads to anything.
+  void Stop() { stop_.request_stop(); }
+
   // Forgets images that have `layer`, because nobody uses it any more: its folder goes, and those of the image's layers
   // that were never asked for. Layers in use are held by those who use them.
   void Forget(const oci::LayerDigest& layer);
@@ -76,6 +80,7 @@ class ImageSessions {
   LayerFolders& folders_;
   const Clock& clock_;
   const Options options_;
+  std::stop_source stop_;
 
   Mutex mutex_;  // held while `in_use` is asked; never while folders go
   CondVar found_;

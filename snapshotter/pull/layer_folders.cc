@@ -11,13 +11,11 @@
 #include "snapshotter/pull/list_folder.h"
 
 namespace soci {
-namespace {
 
-void Delete(const std::string& path) {
-  if (Status removed = RemoveTree(path); !removed.ok()) log::Warning("deleting {}: {}", path, Message(removed));
+void LayerFolders::Delete(const std::string& path) const {
+  Status removed = RemoveTree(path, stop_.get_token());
+  if (!removed.ok() && !absl::IsCancelled(removed)) log::Warning("deleting {}: {}", path, Message(removed));
 }
-
-}  // namespace
 
 Result<std::shared_ptr<const LayerFolders::Hold>> LayerFolders::Take(const oci::LayerDigest& layer) {
   std::shared_ptr<const Hold> hold;
@@ -77,6 +75,7 @@ void LayerFolders::CollectUnused() {
 }
 
 void LayerFolders::KeepAll() {
+  stop_.request_stop();
   MutexLock lock(mutex_);
   keep_all_ = true;
 }

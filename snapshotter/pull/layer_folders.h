@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "indexer/base/mutex.h"
@@ -42,17 +43,20 @@ class LayerFolders {
   // Deletes every folder that no one holds, and what earlier deletions left.
   void CollectUnused();
 
-  // From now on nothing is deleted: the daemon stops, and its layers stay.
+  // From now on nothing is deleted, and deletions under way end: the daemon stops, and its layers stay. What is left of
+  // layers that were let go before lies where CollectUnused finds it.
   void KeepAll();
 
  private:
   void LetGo(const oci::LayerDigest& layer);
+  void Delete(const std::string& path) const;
   // Renames the folder to a place that CollectUnused knows; the new path, or nothing if there was no folder.
   std::string MoveAway(const oci::LayerDigest& layer) SOCI_REQUIRES(mutex_);
   std::string TrashFolder() const { return paths_.state + "/layers/gone"; }
 
   const StatePaths paths_;
-  mutable Mutex mutex_;  // a leaf; held for one rename at most
+  std::stop_source stop_;  // of deletions
+  mutable Mutex mutex_;    // a leaf; held for one rename at most
   std::map<oci::LayerDigest, size_t> holders_ SOCI_GUARDED_BY(mutex_);
   bool keep_all_ SOCI_GUARDED_BY(mutex_) = false;
   uint64_t moved_ SOCI_GUARDED_BY(mutex_) = 0;

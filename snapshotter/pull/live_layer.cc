@@ -43,6 +43,10 @@ void LiveLayer::Unmount() {
   fetcher_.reset();
 }
 
+void LiveLayer::Detach() {
+  if (mount_ != nullptr) mount_->Detach();
+}
+
 void LiveLayer::CloseFiles() {
   Unmount();
   if (Status closed = store_->Close(); !closed.ok()) log::Warning("layer {}: {}", layer_.ToString(), Message(closed));

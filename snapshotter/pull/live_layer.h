@@ -60,6 +60,9 @@ class LiveLayer {
   // disk were damaged, fetch them and try again. StopFill ends it with kCancelled.
   Status Seal();
 
+  // Takes the mount out of the file system at once; to be followed by CloseFiles or the destructor.
+  void Detach();
+
   // The orderly end of a layer that stays: unmounts, and says on disk that what is there needs no checks.
   void CloseFiles();
 

@@ -9,12 +9,14 @@
 #include "indexer/base/log.h"
 #include "snapshotter/pull/disk_usage.h"
 #include "snapshotter/pull/list_folder.h"
+#include "snapshotter/pull/parallel_for.h"
 
 namespace soci {
 namespace {
 
 // Sealing reads and renames whole layers: one at a time is what a disk can bear.
 constexpr size_t kSealingThreads = 1;
+constexpr size_t kClosingThreads = 16;
 
 std::optional<uint32_t> NumberOf(const std::string& name) {
   uint32_t number = 0;
@@ -38,22 +40,30 @@ LiveLayers::LiveLayers(const LiveLayer::Parts& parts, LayerFolders& folders, Opt
       sealing_(std::make_unique<ThreadPool>("soci-seal", kSealingThreads)) {}
 
 LiveLayers::~LiveLayers() {
-  folders_.KeepAll();
-  {
-    MutexLock lock(mutex_);
-    closing_ = true;
-    for (const auto& [layer, slot] : slots_) {
-      if (slot->layer != nullptr) slot->layer->StopFill();
-    }
-  }
+  Stop();
   sealing_.reset();
   std::map<oci::LayerDigest, std::shared_ptr<Slot>> gone;  // closing waits for callbacks, which take the lock
   {
     MutexLock lock(mutex_);
     gone.swap(slots_);
   }
+  std::vector<LiveLayer*> layers;
   for (const auto& [layer, slot] : gone) {
-    if (slot->layer != nullptr) slot->layer->CloseFiles();
+    if (slot->layer != nullptr) layers.push_back(slot->layer.get());
+  }
+  // Side by side, as each waits for its last reads.
+  ParallelFor(layers.size(), kClosingThreads, [&](size_t i) { layers[i]->CloseFiles(); });
+}
+
+void LiveLayers::Stop() {
+  folders_.KeepAll();
+  MutexLock lock(mutex_);
+  closing_ = true;
+  for (const auto& [layer, slot] : slots_) {
+    if (slot->layer != nullptr) slot->layer->StopFill();
+  }
+  for (const auto& [layer, slot] : slots_) {
+    if (slot->layer != nullptr) slot->layer->Detach();
   }
 }
 

@@ -29,8 +29,12 @@ class LiveLayers {
   };
 
   LiveLayers(const LiveLayer::Parts& parts, LayerFolders& folders, Options options);
-  // Stops fill, closes every layer and keeps its files.
+  // As Stop; then closes every layer. Files stay.
   ~LiveLayers();
+
+  // The daemon stops: nothing is opened, filled or sealed any more, and no mount is in sight when it returns. Quick,
+  // whatever the layers are doing.
+  void Stop();
 
   // Mounts the layer from its folder (or takes it as sealed) and starts to fill it. Does nothing if it is live.
   // kFailedPrecondition if its zTOC was found to be false before.

@@ -38,7 +38,8 @@ class FakeMounter : public Mounter {
   class Handle : public MountHandle {
    public:
     Handle(FakeMounter& mounter, std::string mount_point) : mounter_(mounter), mount_point_(std::move(mount_point)) {}
-    ~Handle() override {
+    ~Handle() override { Detach(); }
+    void Detach() override {
       std::lock_guard lock(mounter_.mutex_);
       mounter_.mounts_.erase(mount_point_);
     }

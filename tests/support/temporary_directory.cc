@@ -1,13 +1,21 @@
 #include "tests/support/temporary_directory.h"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
 #include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+
+extern char** environ;
 
 namespace soci::test {
 namespace {
@@ -54,12 +62,39 @@ TemporaryDirectory::TemporaryDirectory() {
   std::string pattern = std::string(base && *base ? base : "/tmp") + "/soci-test-XXXXXX";
   if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make a directory like " + pattern);
   path_ = std::filesystem::canonical(pattern).string();
+  StartGuardian();
 }
 
 TemporaryDirectory::~TemporaryDirectory() {
-  UnmountAllBelow(path_);
+  RemoveDirectory(path_);
+  if (guardian_ < 0) return;
+  ::close(guardian_input_);
+  ::kill(guardian_, SIGKILL);  // nothing is left for it; a child of ours may still hold its input
+  ::waitpid(guardian_, nullptr, 0);
+}
+
+void TemporaryDirectory::StartGuardian() {
+  std::array<int, 2> ends;
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe failed");
+  guardian_input_ = ends[1];
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[0], 0);
+  std::string program = SOCI_GUARDIAN;
+  std::array<char*, 3> arguments = {program.data(), path_.data(), nullptr};
+  const int error = ::posix_spawn(&guardian_, program.c_str(), &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(ends[0]);
+  if (error == 0) return;
+  ::close(guardian_input_);
+  guardian_ = -1;
+  throw std::runtime_error("cannot start " + program);
+}
+
+void RemoveDirectory(const std::string& path) {
+  UnmountAllBelow(path);
   std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+  std::filesystem::remove_all(path, ignored);
 }
 
 }  // namespace soci::test

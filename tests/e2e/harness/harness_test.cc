@@ -68,6 +68,26 @@ TEST_F(Harness, ImagesThatAreRemovedTakeTheirContentAlong) {
   EXPECT_EQ(containerd_.Ctr({"content", "ls", "-q"}).out, "");
 }
 
+TEST(HarnessSweep, ATestProgramThatIsKilledLeavesNoTemporaryDirectory) {
+  TemporaryDirectory base;
+  const std::string report = base / "path";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    TemporaryDirectory directory;
+    std::ofstream(directory / "file") << "left";
+    std::ofstream(report + ".new") << directory.path();
+    std::filesystem::rename(report + ".new", report);
+    for (;;) ::pause();
+  }
+  const bool ready = WaitUntil([&] { return std::filesystem::exists(report); }, std::chrono::seconds(60));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  ASSERT_TRUE(ready);
+  std::string path;
+  std::ifstream(report) >> path;
+  EXPECT_TRUE(WaitUntil([&] { return !std::filesystem::exists(path); }, std::chrono::seconds(60)));
+}
+
 // The guardian's case: a test program that is killed in the middle. It is played by a child of this one.
 TEST(HarnessSweep, ATestProgramThatIsKilledLeavesNoContainerProcessOrMount) {
   TemporaryDirectory base;

@@ -124,6 +124,26 @@ TEST_F(LayerStoreTest, DamageAfterAnUncleanStopIsFoundOnFirstUse) {
   EXPECT_EQ(ReadAll(*store, layer, file), NoiseBytes(9'000, 4));
 }
 
+TEST_F(LayerStoreTest, AnOrderlyEndNeedsNoChecksUnlessTheMachineWentDownSince) {
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
+  const auto write_and_close = [&](LayerStoreOptions options) {
+    const auto store = Open(layer, std::move(options));
+    ASSERT_TRUE(PutAll(*store, layer).ok());
+    ASSERT_TRUE(store->Close().ok());
+  };
+  const InodeId file = *layer.table->Lookup(InodeId::kRoot, "last");
+  std::string bytes(layer.table->Attributes(file)->size, '\0');
+  const auto out = std::as_writable_bytes(std::span(bytes));
+  LayerStoreOptions other;
+  other.boot[0] ^= std::byte{1};
+
+  write_and_close({});
+  EXPECT_TRUE(Open(layer)->ReadFile(file, 0, out, false).ok());
+  // What has to be checked first is nothing for a thread that must not wait.
+  EXPECT_EQ(Open(layer, other)->ReadFile(file, 0, out, false).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(Open(layer, other)->ReadFile(file, 0, out, true).ok());
+}
+
 TEST_F(LayerStoreTest, ABackingFileCutWhileWeRunIsFoundWhenItIsRead) {
   const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
   const auto store = Open(layer);
@@ -144,7 +164,7 @@ TEST_F(LayerStoreTest, DamagedRecordsCountAsAbsent) {
     ASSERT_TRUE(store->Close().ok());
   }
   std::string presence = *ReadFile(folder_ + "/presence");
-  presence[72 + 24 * 3 + 8] ^= 1;
+  presence[88 + 24 * 3 + 8] ^= 1;
   ASSERT_TRUE(WriteFileAtomic(folder_ + "/presence", presence).ok());
   EXPECT_EQ(Open(layer)->NextMissing(SpanId{0}), SpanId{3});
   ASSERT_TRUE(WriteFileAtomic(folder_ + "/presence", presence.substr(0, 100)).ok());
