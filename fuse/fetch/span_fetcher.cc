@@ -336,6 +336,8 @@ void SpanFetcher::DecodeSpan(SpanId span) {
     Result<std::shared_ptr<const SpanBuffer>> decoded = DecodeMatching(*table_, decoder_, span, compressed.view());
     compressed = {};
     Status checked = decoded.ok() ? store_.CheckSpan(span, (*decoded)->view()) : decoded.status();
+    // What the store finds out it tells itself.
+    if (absl::IsDataLoss(decoded.status())) log::Error("the index of this layer is false: {}", Message(checked));
     checked.ok() ? DecodedWell(span, std::move(*decoded)) : DecodedBadly(span, checked);
   }
   MutexLock lock(mutex_);
@@ -402,7 +404,6 @@ void SpanFetcher::DecodedBadly(SpanId span, const Status& status) {
 
 void SpanFetcher::Condemn(const Status& status) {
   if (!condemned_.ok()) return;
-  log::Error("the index of this layer is false: {}", Message(status));
   condemned_ = status;
   if (fill_state_ == FillState::kRunning) fill_state_ = FillState::kStopped;
   CancelUnwanted();

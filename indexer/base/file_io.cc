@@ -90,13 +90,15 @@ Status WriteFullAt(int fd, uint64_t offset, ByteSpan bytes, std::string_view nam
   return OkStatus();
 }
 
-Status WriteFileAtomic(const std::string& path, std::string_view contents, unsigned mode) {
+namespace {
+
+Status WriteAndRename(const std::string& path, std::string_view contents, unsigned mode, bool durable) {
   static std::atomic<unsigned> counter{0};
   const std::string temporary = fmt::format("{}.tmp-{}-{}", path, ::getpid(), counter++);
   auto write = [&]() -> Status {
     SOCI_ASSIGN_OR_RETURN(UniqueFd file, OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode));
     SOCI_RETURN_IF_ERROR(WriteFullAt(file.get(), 0, AsBytes(contents), temporary));
-    if (::fsync(file.get()) != 0) return ErrnoStatus(errno, temporary);
+    if (durable && ::fsync(file.get()) != 0) return ErrnoStatus(errno, temporary);
     if (::rename(temporary.c_str(), path.c_str()) != 0) return ErrnoStatus(errno, path);
     return OkStatus();
   };
@@ -104,8 +106,19 @@ Status WriteFileAtomic(const std::string& path, std::string_view contents, unsig
     ::unlink(temporary.c_str());
     return status;
   }
+  if (!durable) return OkStatus();
   const std::string folder = std::filesystem::path(path).parent_path().string();
   return SyncDirectory(folder.empty() ? "." : folder);
+}
+
+}  // namespace
+
+Status WriteFileAtomic(const std::string& path, std::string_view contents, unsigned mode) {
+  return WriteAndRename(path, contents, mode, true);
+}
+
+Status ReplaceFile(const std::string& path, std::string_view contents, unsigned mode) {
+  return WriteAndRename(path, contents, mode, false);
 }
 
 Status MakeDirectories(const std::string& path, unsigned mode) {

@@ -24,6 +24,10 @@ Status WriteFullAt(int fd, uint64_t offset, ByteSpan bytes, std::string_view nam
 // Temporary file in the same folder, fsync, rename, fsync of the folder.
 Status WriteFileAtomic(const std::string& path, std::string_view contents, unsigned mode = 0644);
 
+// Temporary file and rename, nothing synced: whoever reads finds the old or the new, also after a kill. A power loss
+// may leave it torn, so it is for what is checked when it is read and can be had again.
+Status ReplaceFile(const std::string& path, std::string_view contents, unsigned mode = 0644);
+
 // mkdir -p.
 Status MakeDirectories(const std::string& path, unsigned mode = 0755);
 

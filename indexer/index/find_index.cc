@@ -90,7 +90,7 @@ Result<std::optional<SociIndex>> FindSociIndex(RegistryClient& registry, const o
     if (index.ok()) return *std::move(index);
     if (!absl::IsNotFound(index.status())) return index.status();
   }
-  if (options.bound_only) return std::nullopt;
+  if (options.bound_only || !options.referrers) return std::nullopt;
   return FindReferringIndex(registry, repository, image_manifest, context);
 }
 

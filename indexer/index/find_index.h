@@ -24,6 +24,8 @@ struct FindOptions {
   std::optional<oci::Digest> named = std::nullopt;
   // Only an index that is named or that the image's own manifest names (trust = "bound").
   bool bound_only = false;
+  // Whether the registry is asked for referrers of the image at all.
+  bool referrers = true;
 };
 
 // Nothing if the image has no index (an annotation that points to nothing counts as none). A named index that is not

@@ -103,8 +103,9 @@ std::vector<ConfigKey> MakeKeys() {
       Row<&C::containerd, &ContainerdConfig::address>("containerd.address", "containerd's socket"),
       Row<&C::index, &IndexConfig::trust>(
           "index.trust", "any: every SOCI index found for the image; bound: only one that the image or the user names"),
-      Row<&C::index, &IndexConfig::referrers>(
-          "index.referrers", "Look for SOCI indexes among the image's referrers, not only in its own annotation"),
+      Row<&C::index, &IndexConfig::referrers>("index.referrers",
+                                              "Ask the registry for SOCI indexes among the image's referrers; off: "
+                                              "only its own annotation and indexes named by label"),
       Row<&C::index, &IndexConfig::negative_ttl>(
           "index.negative_ttl", "How long \"this image has no index\" and \"no referrers API\" are remembered"),
       Row<&C::registry, &RegistryConfig::hosts_directory>("registry.hosts_directory",

@@ -31,7 +31,8 @@ LayerFetcherOptions FetcherOptions(const Config& config) {
 
 ImageSessions::Options SessionOptionsOf(const Config& config) {
   ImageSessions::Options options;
-  options.bound_only = config.index.trust == TrustPolicy::kBound || !config.index.referrers;
+  options.bound_only = config.index.trust == TrustPolicy::kBound;
+  options.referrers = config.index.referrers;
   options.remember_no = config.index.negative_ttl;
   return options;
 }

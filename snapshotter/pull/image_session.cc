@@ -97,7 +97,7 @@ Status ImageSessions::PrepareLayers(const LayerRequest& request, PreparedImage& 
   // Both at once: on a slow link every round trip is felt.
   Result<ImageDocuments> documents = absl::UnknownError("not fetched");
   Result<std::optional<SociIndex>> found = absl::UnknownError("not searched");
-  const FindOptions find{request.soci_index, options_.bound_only};
+  const FindOptions find{request.soci_index, options_.bound_only, options_.referrers};
   ParallelFor(2, 2, [&](size_t i) {
     if (i == 0) {
       found = FindSociIndex(registry_, request.image, request.manifest, find, context);
@@ -107,8 +107,9 @@ Status ImageSessions::PrepareLayers(const LayerRequest& request, PreparedImage& 
   });
   if (!found.ok()) return Annotate(found.status(), "looking for a SOCI index");
   if (!found->has_value()) {
-    image.reason =
-        options_.bound_only ? "the image names no SOCI index (trust is \"bound\")" : "the image has no SOCI index";
+    image.reason = options_.bound_only  ? "the image names no SOCI index (index.trust is \"bound\")"
+                   : options_.referrers ? "the image has no SOCI index"
+                                        : "the image names no SOCI index (index.referrers is off)";
     image.settled = false;
     return OkStatus();
   }

@@ -43,6 +43,7 @@ class ImageSessions {
  public:
   struct Options {
     bool bound_only = false;                                          // trust = "bound"
+    bool referrers = true;                                            // look among the image's referrers
     std::chrono::milliseconds budget = std::chrono::seconds(30);      // for finding the index and the tables
     std::chrono::milliseconds remember_no = std::chrono::minutes(1);  // no index, or a failure
     size_t parallel = 16;                                             // zTOCs fetched at once

@@ -81,7 +81,7 @@ Result<LayerOrigin> ReadOrigin(const std::string& layer_folder) {
 }
 
 Status WriteOrigin(const std::string& layer_folder, const LayerOrigin& origin) {
-  return WriteFileAtomic(layer_folder + "/origin.json", origin.ToJson());
+  return ReplaceFile(layer_folder + "/origin.json", origin.ToJson());
 }
 
 }  // namespace soci

@@ -29,7 +29,8 @@ struct LayerOrigin {
   bool operator==(const LayerOrigin&) const = default;
 };
 
-// <folder>/origin.json. Writing is atomic; kNotFound if there is none.
+// <folder>/origin.json. Writing is atomic and syncs nothing: if a power loss tears it, the layer's table is fetched
+// again. kNotFound if there is none.
 Result<LayerOrigin> ReadOrigin(const std::string& layer_folder);
 Status WriteOrigin(const std::string& layer_folder, const LayerOrigin& origin);
 

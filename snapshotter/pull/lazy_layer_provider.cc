@@ -26,6 +26,11 @@ Labels RemoteLabels(const std::string& containerd_namespace) {
           {std::string(oci::kLabelRemoteNamespace), containerd_namespace}};
 }
 
+Status Condemned() {
+  return absl::FailedPreconditionError(
+      "its SOCI index was found to be false; remove the image and pull it again, containerd unpacks the layer then");
+}
+
 }  // namespace
 
 Result<ProvideOutcome> LazyLayerProvider::Provide(const Labels& labels, const std::string& containerd_namespace) {
@@ -38,7 +43,7 @@ Result<ProvideOutcome> LazyLayerProvider::Provide(const Labels& labels, const st
 
 Result<oci::LayerDigest> LazyLayerProvider::MakeLive(const LayerRequest& request) {
   if (live_.IsCondemned(request.layer)) {
-    return absl::FailedPreconditionError("the layer's SOCI index was found to be false");
+    return Condemned();
   }
   if (live_.IsLive(request.layer)) return request.layer;  // of another image, or another namespace
 
@@ -53,7 +58,7 @@ Result<oci::LayerDigest> LazyLayerProvider::MakeLive(const LayerRequest& request
     }
     if (live_.IsCondemned(request.layer)) {  // an earlier process found it out
       live_.Close(request.layer);
-      return absl::FailedPreconditionError("the layer's SOCI index was found to be false");
+      return Condemned();
     }
     return request.layer;
   }
@@ -103,6 +108,8 @@ void LazyLayerProvider::LetGoUnrestored(const oci::LayerDigest& layer) {
 }
 
 Result<std::string> LazyLayerProvider::LowerDirectory(const oci::LayerDigest& layer) {
+  // Whoever has it mounted goes on as it can; nobody new gets a file system that answers with EIO.
+  if (live_.IsCondemned(layer)) return Condemned();
   return live_.LowerDirectory(layer);
 }
 

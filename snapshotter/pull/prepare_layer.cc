@@ -1,6 +1,7 @@
 #include "snapshotter/pull/prepare_layer.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "indexer/base/file_io.h"
 #include "indexer/index/find_index.h"
@@ -22,6 +23,11 @@ bool IsTrue(const oci::Annotations& annotations, std::string_view key) {
   return false;
 }
 
+bool IsSealed(const std::string& layer_folder) {
+  struct stat sealed {};
+  return ::lstat((layer_folder + "/fs").c_str(), &sealed) == 0 && S_ISDIR(sealed.st_mode);
+}
+
 Result<std::string> Compile(std::string_view ztoc_bytes, const oci::LayerDigest& layer, const LayerOrigin& origin) {
   SOCI_ASSIGN_OR_RETURN(Ztoc ztoc, DecodeZtoc(ztoc_bytes));
   if (ztoc.compressed_size != origin.layer_size) {
@@ -40,7 +46,11 @@ Result<LayerOrigin> PrepareLayer(RegistryClient& registry, const LayerToPrepare&
   const oci::LayerDigest layer(wanted.layer.digest);
   if (auto adopted = AdoptLayer(layer, layer_folder); adopted.ok()) {
     // A layer's folder serves every image that has it; the index of one image must not decide what another one reads.
-    if (adopted->ztoc == wanted.ztoc.digest && adopted->diff_id == wanted.diff_id) return adopted;
+    const bool same_layer = adopted->diff_id == wanted.diff_id;
+    if (same_layer && adopted->ztoc == wanted.ztoc.digest) return adopted;
+    // A sealed layer was verified against its DiffID: it does not matter any more which index it came by.
+    const bool disable_xattrs = IsTrue(wanted.ztoc.annotations, oci::kAnnotationDisableXattrs);
+    if (same_layer && adopted->disable_xattrs == disable_xattrs && IsSealed(layer_folder)) return adopted;
     return absl::FailedPreconditionError(fmt::format("the layer is here by zTOC {} of {}, this image names zTOC {}",
                                                      adopted->ztoc.ToString(), adopted->image.ToString(),
                                                      wanted.ztoc.digest.ToString()));
@@ -57,8 +67,8 @@ Result<LayerOrigin> PrepareLayer(RegistryClient& registry, const LayerToPrepare&
 
   SOCI_ASSIGN_OR_RETURN(std::string ztoc, FetchZtoc(registry, wanted.image, wanted.ztoc, context));
   SOCI_ASSIGN_OR_RETURN(std::string table, Compile(ztoc, layer, origin));
-  SOCI_RETURN_IF_ERROR(WriteFileAtomic(layer_folder + "/ztoc", ztoc, 0600));
-  SOCI_RETURN_IF_ERROR(WriteFileAtomic(layer_folder + "/table", table, 0600));
+  SOCI_RETURN_IF_ERROR(ReplaceFile(layer_folder + "/ztoc", ztoc, 0600));
+  SOCI_RETURN_IF_ERROR(ReplaceFile(layer_folder + "/table", table, 0600));
   SOCI_RETURN_IF_ERROR(WriteOrigin(layer_folder, origin));
   return origin;
 }
@@ -74,7 +84,7 @@ Result<LayerOrigin> AdoptLayer(const oci::LayerDigest& layer, const std::string&
     return absl::DataLossError(fmt::format("{}/ztoc does not match its digest", layer_folder));
   }
   SOCI_ASSIGN_OR_RETURN(std::string table, Compile(ztoc, layer, origin));
-  SOCI_RETURN_IF_ERROR(WriteFileAtomic(table_path, table, 0600));
+  SOCI_RETURN_IF_ERROR(ReplaceFile(table_path, table, 0600));
   return origin;
 }
 

@@ -73,6 +73,25 @@ TEST_F(Outage, WhatWasReadBeforeIsReadableWithoutARegistry) {
   containerd_.RemoveContainer("c1");
 }
 
+// Its config promises another DiffID, which only sealing finds out.
+TEST_F(LazyStart, AContainerOverALayerThatWasFoundFalseIsRefusedWithTheReason) {
+  TestImage image = BigImage();
+  ImageLayer false_layer = GzipLayer(TarBuilder().File("extra", "extra").Finish());
+  false_layer.diff_id = oci::DiffId(oci::Digest::Of("another"));
+  image.Add(false_layer);
+  const std::string reference = PushIndexed(image, "app");
+  PullLazily(reference);
+  ASSERT_TRUE(WaitUntil([&] { return StateOf(false_layer) == "condemned"; })) << daemon_.Log();
+  const CommandResult run = containerd_.Run("soci", reference, "c1", {"cat", "/srv/last"});
+  EXPECT_FALSE(run.ok());
+  EXPECT_THAT(run.err, ::testing::HasSubstr("found to be false"));
+  // Told once.
+  const std::string log = daemon_.Log();
+  size_t told = 0;
+  for (size_t at = log.find(" error "); at != std::string::npos; at = log.find(" error ", at + 1)) ++told;
+  EXPECT_EQ(told, 1u) << log;
+}
+
 class Restart : public LazyStart {
  protected:
   Restart() : LazyStart(OnDemandOnly()) {}

@@ -100,6 +100,7 @@ TEST_F(FindIndexTest, BoundOnlyNeverAsksForReferrers) {
   const oci::Digest image = PushImage();
   Push(Index(oci::kMediaTypeSociIndexV1, &image));
   EXPECT_FALSE(Find(image, {.bound_only = true}).value().has_value());
+  EXPECT_FALSE(Find(image, {.referrers = false}).value().has_value());
   EXPECT_THAT(registry.requests(), Not(Contains(HasSubstr("referrers"))));
 }
 

@@ -154,6 +154,21 @@ TEST_F(ImageSessionsTest, WithTrustBoundAReferrerCountsAsNoIndex) {
   EXPECT_FALSE((*prepared)->soci_index.has_value());
 }
 
+TEST_F(ImageSessionsTest, WithReferrersOffTheRegistryIsNotAskedForThemButANamedIndexCounts) {
+  const IndexedImage image = PushIndexedImage(registry_, {"one"});
+  ImageSessions::Options options;
+  options.referrers = false;
+  ImageSessions sessions(registry_, folders_, clock_, options);
+  auto prepared = sessions.Get(image.Request(0));
+  ASSERT_TRUE(prepared.ok()) << prepared.status();
+  EXPECT_EQ((*prepared)->reason, "the image names no SOCI index (index.referrers is off)");
+  LayerRequest named = image.Request(0);
+  named.soci_index = (*sessions_.Get(image.Request(0)))->soci_index;
+  prepared = sessions.Get(named);
+  ASSERT_TRUE(prepared.ok()) << prepared.status();
+  EXPECT_EQ((*prepared)->soci_index, named.soci_index);
+}
+
 TEST_F(ImageSessionsTest, FoldersGoWhenTheImageIsForgottenUnlessAnotherImageSharesThem) {
   const IndexedImage first = PushIndexedImage(registry_, {"shared", "one"});
   const IndexedImage second = PushIndexedImage(registry_, {"shared", "two"}, {}, true, "registry.example/ai/train:v2");

@@ -13,6 +13,7 @@
 #include "tests/fakes/fake_mounter.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/unit/snapshotter/pull/indexed_image.h"
+#include "tests/unit/snapshotter/pull/sync_count.h"
 
 namespace soci {
 namespace {
@@ -239,6 +240,31 @@ TEST_F(LazyLayerProviderTest, G7WhatNoSnapshotUsesAfterARestartIsCollected) {
   EXPECT_FALSE(Exists(paths_.MountPoint(9)));
 }
 
+TEST_F(LazyLayerProviderTest, ASealedLayerServesImagesWhoseIndexNamesAnotherZtoc) {
+  const IndexedImage first = PushIndexedImage(registry_, {"same"});
+  const auto other_tool = [](size_t, Ztoc& ztoc) { ztoc.build_tool = "another tool"; };
+  const IndexedImage second = PushIndexedImage(registry_, {"same"}, {}, true, "registry.example/b:v1", other_tool);
+  ASSERT_EQ(first.layers[0].digest, second.layers[0].digest);
+  ASSERT_NE(first.ztocs[0].digest, second.ztocs[0].digest);
+  Start(true);
+  ASSERT_EQ(Provide(first, 0), "");
+  ASSERT_TRUE(parts_->WaitForSeal().ok());
+  Stop();
+  Start(true);
+  const std::string folder = paths_.LayerFolder(Layer(first, 0));
+  EXPECT_TRUE(Exists(folder + "/fs"));
+  EXPECT_EQ(Provide(second, 0), "");
+  EXPECT_EQ(parts_->live->Report().at(0).state, LayerState::kSealed);
+}
+
+TEST_F(LazyLayerProviderTest, MountingALayerSyncsNothing) {
+  const IndexedImage image = PushIndexedImage(registry_, {"one", "two", "three"});
+  Start(false);
+  const int before = test::SyncCount();
+  for (size_t i = 0; i < image.layers.size(); ++i) ASSERT_EQ(Provide(image, i), "");
+  EXPECT_EQ(test::SyncCount(), before);
+}
+
 TEST_F(LazyLayerProviderTest, ALayerWhoseIndexLiesIsNeverSealedAndIsDeferredFromThenOn) {
   const IndexedImage image = PushIndexedImage(registry_, {"one"}, {}, true, "registry.example/app:v1",
                                               [](size_t, Ztoc& ztoc) { ztoc.entries.back().mode = 04755; });
@@ -264,6 +290,8 @@ TEST_F(LazyLayerProviderTest, ALayerWhoseIndexLiesIsNeverSealedAndIsDeferredFrom
   EXPECT_FALSE(answer->ok());
   EXPECT_THAT(Provide(image, 0), HasSubstr("found to be false"));
   EXPECT_EQ(parts_->live->Report().at(0).state, LayerState::kCondemned);
+  // A container that starts now is refused, with the way out, instead of finding EIO everywhere.
+  EXPECT_THAT(Message(provider().LowerDirectory(Layer(image, 0)).status()), HasSubstr("pull it again"));
   EXPECT_TRUE(provider().Release(Layer(image, 0)).ok());
   EXPECT_THAT(Provide(image, 0), HasSubstr("found to be false"));
 }
