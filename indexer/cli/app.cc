@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "indexer/base/log.h"
@@ -17,15 +19,30 @@ constexpr uint64_t kLeastSpanSize = uint64_t{4} << 10;  // below it a window cos
 constexpr uint64_t kMostSpanSize = uint64_t{1} << 30;
 constexpr uint64_t kMostLayerSize = uint64_t{1} << 50;
 
-constexpr char kTarget[] = "HOST/REPO[:TAG][@DIGEST] or oci:DIR[:TAG][@DIGEST]";
+constexpr char kTarget[] = "HOST/REPO[:TAG], oci:DIR, oci-archive:FILE or docker-archive:FILE";
+
+// Help that fits one screen: positionals go under the usage, without a heading.
+class ScreenFormatter : public CLI::Formatter {
+ public:
+  std::string make_positionals(const CLI::App* app) const override {
+    std::string lines = CLI::Formatter::make_positionals(app);
+    lines.erase(0, lines.find_first_not_of('\n'));
+    lines.erase(0, std::min(lines.size(), lines.find('\n') + 1));
+    return lines;
+  }
+};
 
 // Fills the arguments of one verb and says which function it is.
 using Run = std::function<ExitCode()>;
 
 CLI::App* AddVerb(CLI::App& app, const std::string& name, const std::string& what, const std::string& example) {
   CLI::App* verb = app.add_subcommand(name, what);
-  verb->footer("\nExample:\n  " + example);
+  verb->footer("Example:\n  " + example);
   return verb;
+}
+
+void AddImage(CLI::App* verb, std::string& target) {
+  verb->add_option("image", target, kTarget)->required()->type_name("");
 }
 
 void AddSize(CLI::App* verb, const std::string& name, uint64_t& value, uint64_t least, uint64_t most,
@@ -61,7 +78,7 @@ void AddPlatform(CLI::App* verb, std::vector<std::string>& platforms) {
 void AddCreate(CLI::App& app, CreateArguments& arguments, Run& run) {
   CLI::App* verb = AddVerb(app, "create", "Make the SOCI indexes of an image and store them beside it",
                            "soci-index create registry.example.com/team/app:1.4");
-  verb->add_option("image", arguments.target, kTarget)->required()->type_name("");
+  AddImage(verb, arguments.target);
   AddPlatform(verb, arguments.platforms);
   verb->add_flag("--all-platforms", arguments.all_platforms, "Every platform the image has (the default)");
   AddSize(verb, "--span-size", arguments.span_size, kLeastSpanSize, kMostSpanSize, "Bytes between checkpoints");
@@ -74,6 +91,8 @@ void AddCreate(CLI::App& app, CreateArguments& arguments, Run& run) {
   AddJobs(verb, arguments.jobs);
   verb->add_option("--cache", arguments.cache, "Keep zTOCs here for the next image with the same layers")
       ->type_name("DIR");
+  verb->add_option("-o,--output", arguments.output, "An archive with the index goes here; FILE stays as it is")
+      ->type_name("FILE");
   verb->add_flag("--verify", arguments.verify, "Read each layer again and prove its zTOC before storing");
   verb->add_flag("--allow-partial", arguments.allow_partial, "Exit 0 although layers were skipped");
   verb->add_flag("--json", arguments.json, "Report as JSON");
@@ -85,7 +104,7 @@ void AddCreate(CLI::App& app, CreateArguments& arguments, Run& run) {
 void AddList(CLI::App& app, ListArguments& arguments, Run& run) {
   CLI::App* verb =
       AddVerb(app, "list", "List the SOCI indexes of an image", "soci-index list registry.example.com/team/app:1.4");
-  verb->add_option("image", arguments.target, kTarget)->required()->type_name("");
+  AddImage(verb, arguments.target);
   AddPlatform(verb, arguments.platforms);
   verb->add_flag("--json", arguments.json, "As JSON");
   AddConnection(verb, arguments.connection);
@@ -108,7 +127,7 @@ void AddInfo(CLI::App& app, InfoArguments& arguments, Run& run) {
 void AddVerify(CLI::App& app, VerifyArguments& arguments, Run& run) {
   CLI::App* verb = AddVerb(app, "verify", "Prove the SOCI index of an image right",
                            "soci-index verify registry.example.com/team/app:1.4");
-  verb->add_option("image", arguments.target, kTarget)->required()->type_name("");
+  AddImage(verb, arguments.target);
   AddPlatform(verb, arguments.platforms);
   verb->add_option("--index", arguments.index, "This index, not the one that would be taken")->type_name("DIGEST");
   AddJobs(verb, arguments.jobs);
@@ -123,7 +142,7 @@ constexpr char kZtocOrLayer[] = "Digest of the zTOC, or of its layer";
 void AddZtocInfo(CLI::App& ztoc, ZtocArguments& arguments, Run& run) {
   CLI::App* verb = AddVerb(ztoc, "info", "Show what a zTOC says of its layer",
                            "soci-index ztoc info registry.example.com/team/app:1.4 sha256:9c27...");
-  verb->add_option("image", arguments.target, kTarget)->required()->type_name("");
+  AddImage(verb, arguments.target);
   verb->add_option("digest", arguments.digest, kZtocOrLayer)->required()->type_name("");
   verb->add_flag("--files", arguments.files, "Its entries too");
   verb->add_flag("--json", arguments.json, "As JSON");
@@ -134,7 +153,7 @@ void AddZtocInfo(CLI::App& ztoc, ZtocArguments& arguments, Run& run) {
 void AddZtocGetFile(CLI::App& ztoc, ZtocArguments& arguments, Run& run) {
   CLI::App* verb = AddVerb(ztoc, "get-file", "Read one file of a layer, fetching only the spans it lies in",
                            "soci-index ztoc get-file oci:build/image sha256:9c27... etc/os-release");
-  verb->add_option("image", arguments.target, kTarget)->required()->type_name("");
+  AddImage(verb, arguments.target);
   verb->add_option("digest", arguments.digest, kZtocOrLayer)->required()->type_name("");
   verb->add_option("path", arguments.path, "The file's path in the layer")->required()->type_name("");
   verb->add_option("-o,--output", arguments.output, "Write it here, not to standard output")->type_name("FILE");
@@ -165,9 +184,10 @@ int RunApp(int argc, const char* const* argv) {
                "soci-index");
   app.require_subcommand(1);
   app.set_version_flag("--version", "soci-index " SOCI_VERSION);
+  app.formatter(std::make_shared<ScreenFormatter>());
   app.get_formatter()->column_width(34);
   app.footer(
-      "\nExample:\n  soci-index create registry.example.com/team/app:1.4\n  soci-index list oci:build/image:latest");
+      "Example:\n  soci-index create registry.example.com/team/app:1.4\n  soci-index list oci:build/image:latest");
   CreateArguments create;
   ListArguments list;
   InfoArguments info;

@@ -24,7 +24,8 @@ struct CreateArguments {
   std::vector<std::string> prefetch_files = {};
   std::vector<std::string> optimizations = {};
   size_t jobs = 0;
-  std::string cache = {};  // a directory
+  std::string cache = {};   // a directory
+  std::string output = {};  // archives only: a file; empty: the archive itself
   bool verify = false;
   bool allow_partial = false;
   bool json = false;

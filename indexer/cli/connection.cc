@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "indexer/content/docker_archive.h"
+#include "indexer/content/oci_archive.h"
 #include "indexer/content/oci_layout.h"
 #include "indexer/index/layout_home.h"
 #include "indexer/index/registry_home.h"
@@ -42,10 +44,17 @@ struct Connection::Network {
 Connection::Connection(const ConnectionArguments& arguments) : arguments_(arguments) {}
 Connection::~Connection() = default;
 
-Result<std::unique_ptr<ImageHome>> Connection::Open(const Target& target) {
-  if (target.IsLayout()) {
-    SOCI_ASSIGN_OR_RETURN(std::unique_ptr<OciLayout> layout, OciLayout::Open(target.directory));
-    return MakeLayoutHome(std::move(layout), {.tag = target.tag, .digest = target.digest, .name = target.text});
+Result<std::unique_ptr<ImageHome>> Connection::Open(const Target& target, const std::string& output) {
+  const LayoutImage image{.tag = target.tag, .digest = target.digest, .name = target.text};
+  if (target.kind == Target::Kind::kLayout) {
+    SOCI_ASSIGN_OR_RETURN(std::unique_ptr<OciLayout> layout, OciLayout::Open(target.path));
+    return MakeLayoutHome(std::move(layout), image);
+  }
+  if (target.IsArchive()) {
+    const bool docker = target.kind == Target::Kind::kDockerArchive;
+    SOCI_ASSIGN_OR_RETURN(std::unique_ptr<OciArchive> archive,
+                          docker ? OpenDockerArchive(target.path, output) : OciArchive::Open(target.path, output));
+    return MakeLayoutHome(std::move(archive), image);
   }
   if (!network_) network_ = std::make_unique<Network>(arguments_);
   return MakeRegistryHome(*network_->registry, target.reference);

@@ -17,7 +17,8 @@ class Connection {
   explicit Connection(const ConnectionArguments& arguments);
   ~Connection();
 
-  Result<std::unique_ptr<ImageHome>> Open(const Target& target);
+  // An archive that gets an index is written to `output`; empty: in its own place.
+  Result<std::unique_ptr<ImageHome>> Open(const Target& target, const std::string& output = {});
 
  private:
   struct Network;

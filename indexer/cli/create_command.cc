@@ -41,6 +41,7 @@ Result<CreateReport> IndexAll(ImageHome& home, SelectedImages selected, const Cr
     if (!one.ok()) return Annotate(one.status(), image.platform.ToString());
     report.images.push_back(*std::move(one));
   }
+  SOCI_RETURN_IF_ERROR(home.Commit());
   return report;
 }
 
@@ -65,8 +66,12 @@ ExitCode Create(const CreateArguments& arguments) {
     PrintError("--all-platforms", absl::InvalidArgumentError("not together with --platform"));
     return ExitCode::kUsage;
   }
+  if (!arguments.output.empty() && !parsed->target.IsArchive()) {
+    PrintError("--output", absl::InvalidArgumentError("only an archive is written to another file"));
+    return ExitCode::kUsage;
+  }
   Connection connection(arguments.connection);
-  Result<std::unique_ptr<ImageHome>> home = connection.Open(parsed->target);
+  Result<std::unique_ptr<ImageHome>> home = connection.Open(parsed->target, arguments.output);
   if (!home.ok()) return Fail(arguments.target, home.status());
   Result<SelectedImages> selected = SelectPlatforms(**home, parsed->platforms, kDocumentContext);
   if (!selected.ok()) return Fail(arguments.target, selected.status());

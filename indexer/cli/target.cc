@@ -8,17 +8,23 @@
 namespace soci::cli {
 namespace {
 
-constexpr std::string_view kLayoutPrefix = "oci:";
+struct Prefix {
+  std::string_view text;
+  Target::Kind kind;
+};
+constexpr Prefix kPrefixes[] = {{"oci:", Target::Kind::kLayout},
+                                {"oci-archive:", Target::Kind::kOciArchive},
+                                {"docker-archive:", Target::Kind::kDockerArchive}};
 
-bool IsDirectory(const std::string& path) {
+bool Exists(const std::string& path) {
   std::error_code ignored;
-  return std::filesystem::is_directory(path, ignored);
+  return std::filesystem::exists(path, ignored);
 }
 
-// Where DIR ends in "DIR[:TAG]".
-size_t EndOfDirectory(const std::string& text) {
+// Where PATH ends in "PATH[:TAG]".
+size_t EndOfPath(const std::string& text) {
   for (size_t end = text.size(); end != std::string::npos && end != 0; end = text.rfind(':', end - 1)) {
-    if (IsDirectory(text.substr(0, end))) return end;
+    if (Exists(text.substr(0, end))) return end;
   }
   const size_t colon = text.rfind(':');
   const bool tag = colon != std::string::npos && text.find('/', colon) == std::string::npos;
@@ -28,21 +34,28 @@ size_t EndOfDirectory(const std::string& text) {
 }  // namespace
 
 Result<Target> ParseTarget(std::string_view text) {
-  Target target{.text = std::string(text), .directory = {}, .tag = {}};
-  if (!text.starts_with(kLayoutPrefix)) {
+  Target target{.text = std::string(text)};
+  for (const Prefix& prefix : kPrefixes) {
+    if (!text.starts_with(prefix.text)) continue;
+    target.kind = prefix.kind;
+    text.remove_prefix(prefix.text.size());
+    break;
+  }
+  if (target.kind == Target::Kind::kRegistry) {
     SOCI_ASSIGN_OR_RETURN(target.reference, oci::Reference::Parse(text));
     target.digest = target.reference.digest;
     return target;
   }
-  std::string rest(text.substr(kLayoutPrefix.size()));
+  std::string rest(text);
   if (const size_t at = rest.rfind("@sha256:"); at != std::string::npos) {
     SOCI_ASSIGN_OR_RETURN(target.digest, oci::Digest::Parse(std::string_view(rest).substr(at + 1)));
     rest.resize(at);
   }
-  const size_t end = EndOfDirectory(rest);
-  target.directory = rest.substr(0, end);
+  const size_t end = EndOfPath(rest);
+  target.path = rest.substr(0, end);
   if (end < rest.size()) target.tag = rest.substr(end + 1);
-  if (target.directory.empty()) return absl::InvalidArgumentError(fmt::format("\"{}\" names no directory", text));
+  if (target.path.empty())
+    return absl::InvalidArgumentError(fmt::format("\"{}\" names no file or directory", target.text));
   return target;
 }
 

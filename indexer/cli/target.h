@@ -1,4 +1,4 @@
-// What the user names on the command line: an image in a registry or in an OCI layout directory.
+// What the user names on the command line: an image in a registry, in an OCI layout directory, or in an archive.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,19 @@
 namespace soci::cli {
 
 struct Target {
-  std::string text;                        // as written
-  std::string directory;                   // of an OCI layout; empty: a registry
-  std::string tag;                         // in the layout; empty: its only image
+  enum class Kind { kRegistry, kLayout, kOciArchive, kDockerArchive };
+  bool IsArchive() const { return kind == Kind::kOciArchive || kind == Kind::kDockerArchive; }
+
+  std::string text;  // as written
+  Kind kind = Kind::kRegistry;
+  std::string path = {};                   // of a layout or archive
+  std::string tag = {};                    // in it; empty: its only image
   oci::Reference reference = {};           // in a registry
   std::optional<oci::Digest> digest = {};  // after "@"
-
-  bool IsLayout() const { return !directory.empty(); }
 };
 
-// "oci:DIR[:TAG][@DIGEST]" or "HOST/REPO[:TAG][@DIGEST]". DIR is the longest directory that is there, so that both DIR
-// and TAG may hold colons.
+// "oci:DIR[:TAG][@DIGEST]", "oci-archive:FILE[:TAG][@DIGEST]", "docker-archive:FILE[:TAG][@DIGEST]" or
+// "HOST/REPO[:TAG][@DIGEST]". DIR or FILE is the longest path that is there, so that both path and TAG may hold colons.
 Result<Target> ParseTarget(std::string_view text);
 
 }  // namespace soci::cli

@@ -10,32 +10,11 @@
 #include "indexer/content/read_blob.h"
 #include "indexer/oci/annotations.h"
 #include "indexer/oci/index_edit.h"
-#include "indexer/oci/platform.h"
 
 namespace soci {
 namespace {
 
 constexpr std::string_view kLayoutFile = R"({"imageLayoutVersion":"1.0.0"})";
-
-bool IsImage(const oci::Descriptor& entry) {
-  if (entry.media_type == oci::kMediaTypeImageIndex || entry.media_type == oci::kMediaTypeDockerManifestList) {
-    return entry.artifact_type.empty();
-  }
-  return oci::IsImageEntry(entry);
-}
-
-bool HasName(const oci::Descriptor& entry, const std::string& name) {
-  for (std::string_view key : {oci::kAnnotationRefName, oci::kAnnotationContainerdName}) {
-    const auto annotation = entry.annotations.find(std::string(key));
-    if (annotation != entry.annotations.end() && annotation->second == name) return true;
-  }
-  return false;
-}
-
-// The type by which a referrer is asked for: its own, else that of its config.
-std::string ArtifactType(const oci::Manifest& manifest) {
-  return manifest.artifact_type.empty() ? manifest.config.media_type : manifest.artifact_type;
-}
 
 }  // namespace
 
@@ -78,42 +57,6 @@ Status OciLayout::Put(const oci::Descriptor& blob, std::string_view bytes) {
   return WriteFileAtomic(BlobPath(blob.digest), bytes);
 }
 
-Result<std::vector<oci::Descriptor>> OciLayout::FindImages(const std::string& name) {
-  SOCI_ASSIGN_OR_RETURN(oci::ImageIndex index, ReadIndex());
-  std::vector<oci::Descriptor> images;
-  for (oci::Descriptor& entry : index.manifests) {
-    if (IsImage(entry) && (name.empty() || HasName(entry, name))) images.push_back(std::move(entry));
-  }
-  return images;
-}
-
-Result<std::optional<oci::Descriptor>> OciLayout::Resolve(const std::string& name) {
-  SOCI_ASSIGN_OR_RETURN(std::vector<oci::Descriptor> images, FindImages(name));
-  if (images.empty()) return std::nullopt;
-  if (images.size() > 1) {
-    return absl::InvalidArgumentError(
-        fmt::format("{} holds {} images{}", directory_, images.size(), name.empty() ? "" : " named " + name));
-  }
-  return images.front();
-}
-
-Result<std::vector<oci::Descriptor>> OciLayout::FindReferrers(const oci::Digest& subject,
-                                                              std::string_view artifact_type) {
-  SOCI_ASSIGN_OR_RETURN(oci::ImageIndex index, ReadIndex());
-  std::vector<oci::Descriptor> referrers;
-  for (oci::Descriptor& entry : index.manifests) {
-    if (entry.media_type != oci::kMediaTypeManifest) continue;
-    Result<std::string> document = ReadBlob(*this, entry);
-    if (absl::IsNotFound(document.status())) continue;  // a layout may be partial
-    SOCI_RETURN_IF_ERROR(document.status());
-    Result<oci::Manifest> manifest = oci::Manifest::Parse(*document);
-    if (!manifest.ok() || !manifest->subject || manifest->subject->digest != subject) continue;
-    entry.artifact_type = ArtifactType(*manifest);
-    if (artifact_type.empty() || entry.artifact_type == artifact_type) referrers.push_back(std::move(entry));
-  }
-  return referrers;
-}
-
 Status OciLayout::List(const oci::Descriptor& manifest) {
   SOCI_ASSIGN_OR_RETURN(UniqueFd lock, OpenFile(directory_, O_RDONLY | O_DIRECTORY));
   while (::flock(lock.get(), LOCK_EX) != 0) {
@@ -129,11 +72,6 @@ std::string OciLayout::BlobPath(const oci::Digest& digest) const {
   return directory_ + "/blobs/sha256/" + digest.Hex();
 }
 
-Result<oci::ImageIndex> OciLayout::ReadIndex() const {
-  SOCI_ASSIGN_OR_RETURN(std::string json, ReadFile(IndexPath(), oci::kMaxDocumentBytes));
-  Result<oci::ImageIndex> index = oci::ImageIndex::Parse(json);
-  if (!index.ok()) return Annotate(index.status(), IndexPath());
-  return index;
-}
+Result<std::string> OciLayout::ReadIndexJson() const { return ReadFile(IndexPath(), oci::kMaxDocumentBytes); }
 
 }  // namespace soci

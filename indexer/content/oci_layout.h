@@ -5,38 +5,35 @@
 // each other.
 #pragma once
 
+#include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
-#include "indexer/content/content_store.h"
-#include "indexer/oci/manifest.h"
+#include "indexer/content/oci_store.h"
 
 namespace soci {
 
-class OciLayout : public ContentStore {
+class OciLayout : public OciStore {
  public:
   // kNotFound if the directory is not there, kInvalidArgument if it is no OCI layout.
   static Result<std::unique_ptr<OciLayout>> Open(const std::string& directory);
   // As Open, but makes an empty layout where there is none.
   static Result<std::unique_ptr<OciLayout>> OpenOrCreate(const std::string& directory);
 
-  // Every image that `name` stands for; an empty name stands for all. Several entries with one name, or without any,
-  // are a list of platforms that was written flat. Artifacts (SOCI indexes, attestations) are no images.
-  Result<std::vector<oci::Descriptor>> FindImages(const std::string& name);
-
   Result<std::unique_ptr<ByteSource>> Open(const oci::Digest& digest) override;
   Status Put(const oci::Descriptor& blob, std::string_view bytes) override;
-  Result<std::optional<oci::Descriptor>> Resolve(const std::string& name) override;
-  Result<std::vector<oci::Descriptor>> FindReferrers(const oci::Digest& subject,
-                                                     std::string_view artifact_type) override;
   Status List(const oci::Descriptor& manifest) override;
+  Status Commit() override { return OkStatus(); }
+
+ protected:
+  std::string Where() const override { return directory_; }
+  Result<std::string> ReadIndexJson() const override;
 
  private:
   explicit OciLayout(std::string directory) : directory_(std::move(directory)) {}
 
   std::string BlobPath(const oci::Digest& digest) const;
   std::string IndexPath() const { return directory_ + "/index.json"; }
-  Result<oci::ImageIndex> ReadIndex() const;
 
   const std::string directory_;
 };

@@ -1,4 +1,4 @@
-// Where one image is, and where its index goes: a repository of a registry, or an OCI layout directory.
+// Where one image is, and where its index goes: a repository of a registry, an OCI layout directory or archive.
 //
 // Any thread. What is read whole is proven by its digest; layers are read as they are, and whoever reads one proves it.
 #pragma once
@@ -35,6 +35,8 @@ class ImageHome {
   virtual Status PutBlob(const oci::Descriptor& blob, std::string_view bytes) = 0;
   // Stores a manifest about `subject` and lists it, so that FindReferrers gives it back.
   virtual Status PutReferrer(const oci::Descriptor& manifest, std::string_view json, const oci::Digest& subject) = 0;
+  // Called once when all is put: an archive is written anew then, and not before.
+  virtual Status Commit() = 0;
 };
 
 }  // namespace soci

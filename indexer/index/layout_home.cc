@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "indexer/content/oci_layout.h"
+#include "indexer/content/oci_store.h"
 #include "indexer/content/read_blob.h"
 #include "indexer/oci/annotations.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 class LayoutHome : public ImageHome {
  public:
-  LayoutHome(std::unique_ptr<OciLayout> layout, LayoutImage image)
+  LayoutHome(std::unique_ptr<OciStore> layout, LayoutImage image)
       : layout_(std::move(layout)), image_(std::move(image)) {}
 
   std::string Name() const override { return image_.name; }
@@ -25,12 +25,20 @@ class LayoutHome : public ImageHome {
       return std::vector{descriptor};
     }
     SOCI_ASSIGN_OR_RETURN(std::vector<oci::Descriptor> images, layout_->FindImages(image_.tag));
+    // One image may have several names.
+    std::vector<oci::Descriptor> distinct;
+    for (oci::Descriptor& image : images) {
+      const bool known = std::any_of(distinct.begin(), distinct.end(),
+                                     [&](const oci::Descriptor& other) { return other.digest == image.digest; });
+      if (!known) distinct.push_back(std::move(image));
+    }
+    images = std::move(distinct);
     if (images.empty()) {
       return absl::NotFoundError(image_.tag.empty() ? "there is no image" : "there is no image of this name");
     }
     const bool flat_list = std::all_of(images.begin(), images.end(), [](const auto& image) { return image.platform; });
     if (images.size() > 1 && !flat_list) {
-      return absl::InvalidArgumentError(fmt::format("there are {} images; name one: oci:DIR:TAG", images.size()));
+      return absl::InvalidArgumentError(fmt::format("there are {} images; name one after a colon", images.size()));
     }
     return images;
   }
@@ -67,14 +75,16 @@ class LayoutHome : public ImageHome {
     return layout_->List(manifest);
   }
 
+  Status Commit() override { return layout_->Commit(); }
+
  private:
-  const std::unique_ptr<OciLayout> layout_;
+  const std::unique_ptr<OciStore> layout_;
   const LayoutImage image_;
 };
 
 }  // namespace
 
-std::unique_ptr<ImageHome> MakeLayoutHome(std::unique_ptr<OciLayout> layout, LayoutImage image) {
+std::unique_ptr<ImageHome> MakeLayoutHome(std::unique_ptr<OciStore> layout, LayoutImage image) {
   return std::make_unique<LayoutHome>(std::move(layout), std::move(image));
 }
 

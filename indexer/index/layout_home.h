@@ -1,4 +1,4 @@
-// An image in an OCI layout directory; see ImageHome.
+// An image in an OCI layout, a directory or an archive; see ImageHome.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace soci {
 
-class OciLayout;
+class OciStore;
 
 struct LayoutImage {
   std::string tag = {};                              // empty: the only image there is
@@ -17,6 +17,6 @@ struct LayoutImage {
   std::string name = {};                             // what the user wrote
 };
 
-std::unique_ptr<ImageHome> MakeLayoutHome(std::unique_ptr<OciLayout> layout, LayoutImage image);
+std::unique_ptr<ImageHome> MakeLayoutHome(std::unique_ptr<OciStore> layout, LayoutImage image);
 
 }  // namespace soci
