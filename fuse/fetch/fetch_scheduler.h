@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "fuse/fetch/fetch_counters.h"
 #include "fuse/fetch/fetch_policy.h"
 #include "fuse/fetch/span_queue.h"
 #include "indexer/base/clock.h"
@@ -46,6 +47,8 @@ class FetchScheduler {
 
   // Decoded bytes in memory that are not on the disk yet, those being decoded among them.
   uint64_t decoded_bytes();
+
+  FetchCounters& counters() { return counters_; }
 
   // --- for the fetchers ---
   // Comes before the mutexes of BackingStore; a fetcher's state is under it too.
@@ -85,6 +88,7 @@ class FetchScheduler {
 
   Clock& clock_;
   const FetchSchedulerOptions options_;
+  FetchCounters counters_;
 
   Mutex mutex_;
   CondVar news_;

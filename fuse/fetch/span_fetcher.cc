@@ -115,6 +115,9 @@ std::optional<Result<std::shared_ptr<const SpanBuffer>>> SpanFetcher::AnswerOrJo
   if (!flight) {
     if (store_.IsPresent(span)) return absl::AlreadyExistsError(Where(span) + ": it is in the store");
     flight = &flights_.Add(span, fetch_class, scheduler_.NextOrder(), Flight::State::kQueued);
+    if (fetch_class == FetchClass::kDemand) ++scheduler_.counters().demand_misses;
+  } else if (fetch_class == FetchClass::kDemand) {
+    ++scheduler_.counters().demand_joins;
   }
   if (fetch_class < flight->fetch_class) {
     flights_.Raise(span, fetch_class);
@@ -217,6 +220,7 @@ void SpanFetcher::Expire(Clock::TimePoint now, std::vector<std::function<void()>
           fmt::format("{}: no answer within {} ms{}{}", Where(span), options_.budget.count(),
                       flight.last_error.ok() ? "" : ", at last: ", Message(flight.last_error)));
       actions.push_back(Held([done = std::move(waiter->done), status] { done(status); }));
+      scheduler_.counters().Failed(FetchFault::kAnsweredLate);
     }
     flight.waiters.erase(late, flight.waiters.end());
     for (const Waiter& waiter : flight.waiters) next_due_ = std::min(next_due_, waiter.deadline);
@@ -270,6 +274,7 @@ void SpanFetcher::SpanArrived(RangeTransfer& transfer, size_t index, CompressedB
   if (closing_) return;
   Flight* flight = flights_.Find(span);
   SpanJob job{this, span, flight->fetch_class, bytes.size, DecodedSize(span)};
+  scheduler_.counters().Arrived(flight->fetch_class, bytes.size);
   flight->compressed = std::move(bytes);
   flights_.SetState(span, Flight::State::kDecoding);
   fill_failures_ = 0;
@@ -282,6 +287,8 @@ void SpanFetcher::TransferEnded(RangeTransfer& transfer, Status status) {
   {
     MutexLock lock(mutex_);
     if (status.ok()) status = absl::UnavailableError("the source ended early");
+    const bool failed = !closing_ && !transfer.cancel_wanted && transfer.delivered < transfer.spans().size();
+    if (failed) scheduler_.counters().Failed(FaultOf(status));
     for (size_t i = transfer.delivered; i < transfer.spans().size(); ++i) {
       FetchFailed(transfer.spans()[i], status, transfer.cancel_wanted, answers);
     }
@@ -372,6 +379,7 @@ void SpanFetcher::DecodedTorn(SpanId span) {
     if (closing_) return;
     Flight* flight = flights_.Find(span);
     int torn = ++flight->torn;
+    scheduler_.counters().Failed(FetchFault::kDigest);
     log::Warning("{}: the bytes do not match their digest (attempt {} of {})", Where(span), torn,
                  options_.verify_attempts);
     if (flight->waiters.empty() && fill_state_ != FillState::kRunning) return flights_.Erase(span);
@@ -405,6 +413,7 @@ void SpanFetcher::DecodedBadly(SpanId span, const Status& status) {
 void SpanFetcher::Condemn(const Status& status) {
   if (!condemned_.ok()) return;
   condemned_ = status;
+  scheduler_.counters().Failed(FetchFault::kFalseIndex);
   if (fill_state_ == FillState::kRunning) fill_state_ = FillState::kStopped;
   CancelUnwanted();
 }
@@ -439,6 +448,7 @@ void SpanFetcher::WriteSpan(SpanId span) {
       if (written.code() == absl::StatusCode::kDataLoss) {
         Condemn(Annotate(written, Where(span)));
       } else {
+        scheduler_.counters().Failed(FetchFault::kDisk);
         BackOffFill(Annotate(written, "writing"));
       }
     }

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "indexer/base/clock.h"
 #include "indexer/base/file_io.h"
+#include "snapshotter/daemon/metric_samples.h"
 #include "snapshotter/daemon/status_report.h"
 #include "snapshotter/daemon/version.h"
 
@@ -114,32 +114,7 @@ std::string Assembly::AnswerAdmin(std::string_view request) const {
 }
 
 std::vector<MetricSample> Assembly::Metrics() const {
-  using Kind = MetricSample::Kind;
-  std::map<LayerState, double> states;
-  double present = 0;
-  double spans = 0;
-  for (const LayerReport& layer : live_->Report()) {
-    ++states[layer.state];
-    present += layer.spans_present;
-    spans += layer.spans;
-  }
-  std::vector<MetricSample> samples;
-  for (LayerState state :
-       {LayerState::kLazy, LayerState::kFilling, LayerState::kComplete, LayerState::kSealed, LayerState::kCondemned}) {
-    samples.push_back({"soci_layers",
-                       "Layers that are provided",
-                       Kind::kGauge,
-                       {{"state", std::string(ToString(state))}},
-                       states[state]});
-  }
-  samples.push_back({"soci_spans", "Spans of provided layers", Kind::kGauge, {}, spans});
-  samples.push_back({"soci_spans_present", "Spans of provided layers that are on disk", Kind::kGauge, {}, present});
-  samples.push_back({"soci_decoded_bytes",
-                     "Decoded bytes that wait for the disk",
-                     Kind::kGauge,
-                     {},
-                     static_cast<double>(scheduler_->decoded_bytes())});
-  return samples;
+  return MetricSamples(live_->Report(), scheduler_->counters(), scheduler_->decoded_bytes());
 }
 
 }  // namespace soci

@@ -136,5 +136,27 @@ TEST_F(SpanFetcherTest, FillGoesOnAfterTheRegistryHasComeBack) {
   for (uint32_t span = 0; span < kSpans; ++span) EXPECT_EQ(store_.Bytes(SpanId{span}), Expected(span));
 }
 
+TEST_F(SpanFetcherTest, WhatHappensIsCounted) {
+  options_.verify_attempts = 2;
+  Start();
+  FetchCounters& counters = scheduler_->counters();
+  Get(3);
+  ASSERT_TRUE(source_.WaitForReads(1));
+  Get(3);
+  EXPECT_EQ(counters.demand_misses, 1u);
+  EXPECT_EQ(counters.demand_joins, 1u);
+  source_.Deliver(0, 50);
+  source_.Fail(0, absl::UnavailableError("cut"));
+  while (counters.faults[static_cast<size_t>(FetchFault::kNetwork)] == 0) std::this_thread::yield();
+  Advance(seconds(1));
+  ASSERT_TRUE(source_.WaitForReads(2));
+  source_.Finish(1);
+  EXPECT_EQ(Text(3), Expected(3));
+  EXPECT_EQ(counters.bytes[ToIndex(FetchClass::kDemand)], kSpanSize);
+  EXPECT_EQ(counters.spans[ToIndex(FetchClass::kDemand)], 1u);
+  EXPECT_EQ(counters.bytes[ToIndex(FetchClass::kFill)], 0u);
+  EXPECT_EQ(counters.faults[static_cast<size_t>(FetchFault::kDigest)], 0u);
+}
+
 }  // namespace
 }  // namespace soci::test

@@ -1,0 +1,83 @@
+#include "snapshotter/daemon/metric_samples.h"
+
+#include <map>
+#include <string>
+#include <utility>
+
+namespace soci {
+namespace {
+
+using Kind = MetricSample::Kind;
+
+std::string NameOf(FetchClass fetch_class) {
+  switch (fetch_class) {
+    case FetchClass::kDemand:
+      return "demand";
+    case FetchClass::kReplay:
+      return "replay";
+    case FetchClass::kReadAhead:
+      return "read_ahead";
+    case FetchClass::kFill:
+      return "fill";
+  }
+  return "";
+}
+
+void AddLayers(const std::vector<LayerReport>& layers, std::vector<MetricSample>& samples) {
+  std::map<LayerState, double> states;
+  double present = 0;
+  double spans = 0;
+  for (const LayerReport& layer : layers) {
+    ++states[layer.state];
+    present += layer.spans_present;
+    spans += layer.spans;
+  }
+  for (LayerState state :
+       {LayerState::kLazy, LayerState::kFilling, LayerState::kComplete, LayerState::kSealed, LayerState::kCondemned}) {
+    samples.push_back({"soci_layers",
+                       "Layers that are provided",
+                       Kind::kGauge,
+                       {{"state", std::string(ToString(state))}},
+                       states[state]});
+  }
+  samples.push_back({"soci_spans", "Spans of provided layers", Kind::kGauge, {}, spans});
+  samples.push_back({"soci_spans_present", "Spans of provided layers that are on disk", Kind::kGauge, {}, present});
+}
+
+void AddFetched(const FetchCounters& fetched, std::vector<MetricSample>& samples) {
+  const auto add = [&](const char* name, const char* help, std::map<std::string, std::string> labels,
+                       const FetchCounters::Counter& counter) {
+    samples.push_back({name, help, Kind::kCounter, std::move(labels), static_cast<double>(counter.load())});
+  };
+  for (size_t i = 0; i < kFetchClassCount; ++i) {
+    const std::string name = NameOf(static_cast<FetchClass>(i));
+    add("soci_fetched_bytes_total", "Compressed bytes of spans that came, by why", {{"class", name}}, fetched.bytes[i]);
+  }
+  for (size_t i = 0; i < kFetchClassCount; ++i) {
+    const std::string name = NameOf(static_cast<FetchClass>(i));
+    add("soci_fetched_spans_total", "Spans that came, by why", {{"class", name}}, fetched.spans[i]);
+  }
+  add("soci_demand_misses_total", "Spans that a reader had to wait for from the start", {}, fetched.demand_misses);
+  add("soci_demand_joins_total", "Spans that a reader wanted and that were on their way", {}, fetched.demand_joins);
+  for (size_t i = 0; i < kFetchFaultCount; ++i) {
+    add("soci_fetch_errors_total", "What went wrong while fetching, by kind",
+        {{"kind", std::string(ToString(static_cast<FetchFault>(i)))}}, fetched.faults[i]);
+  }
+}
+
+}  // namespace
+
+std::vector<MetricSample> MetricSamples(const std::vector<LayerReport>& layers, const FetchCounters& fetched,
+                                        uint64_t decoded_bytes) {
+  std::vector<MetricSample> samples;
+  AddLayers(layers, samples);
+  AddFetched(fetched, samples);
+  samples.push_back({"soci_decoded_bytes",
+                     "Decoded bytes that wait for the disk",
+                     Kind::kGauge,
+                     {},
+                     static_cast<double>(decoded_bytes)});
+  return samples;
+}
+
+}  // namespace soci

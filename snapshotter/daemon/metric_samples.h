@@ -1,0 +1,16 @@
+// The daemon's metrics, from what its parts know. Pure; docs/metrics.md explains each.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fuse/fetch/fetch_counters.h"
+#include "snapshotter/pull/layer_report.h"
+#include "snapshotter/telemetry/metrics_exporter.h"
+
+namespace soci {
+
+std::vector<MetricSample> MetricSamples(const std::vector<LayerReport>& layers, const FetchCounters& fetched,
+                                        uint64_t decoded_bytes);
+
+}  // namespace soci
