@@ -48,9 +48,14 @@ std::string GzipBlocks(std::string_view bytes, uint64_t block_size) {
 }
 
 IndexedLayer MakeIndexedLayer(std::string tar, const IndexedLayerOptions& options) {
+  std::string blob = options.compression == Compression::kGzip ? GzipBlocks(tar, options.block_size) : tar;
+  return IndexLayer(std::move(tar), std::move(blob), options);
+}
+
+IndexedLayer IndexLayer(std::string tar, std::string blob, const IndexedLayerOptions& options) {
   IndexedLayer layer;
   layer.tar = std::move(tar);
-  layer.blob = options.compression == Compression::kGzip ? GzipBlocks(layer.tar, options.block_size) : layer.tar;
+  layer.blob = std::move(blob);
   const std::unique_ptr<ByteSource> source = MakeMemorySource(layer.blob);
   const std::unique_ptr<ByteStream> stream = MakeSourceStream(*source, {});
   ScanOptions scan;

@@ -37,6 +37,9 @@ struct IndexedLayerOptions {
 // Compressed as asked, indexed by our scanner, compiled. Throws std::runtime_error with the reason if any step refuses.
 IndexedLayer MakeIndexedLayer(std::string tar, const IndexedLayerOptions& options = {});
 
+// The same with a blob that was compressed elsewhere.
+IndexedLayer IndexLayer(std::string tar, std::string blob, const IndexedLayerOptions& options = {});
+
 // One gzip member with a block border after every `block_size` bytes (0: where zlib likes).
 std::string GzipBlocks(std::string_view bytes, uint64_t block_size);
 

@@ -15,6 +15,7 @@
 #include <filesystem>
 
 #include "indexer/base/file_io.h"
+#include "tests/gzip/gzip_maker.h"
 #include "tests/layers/tree.h"
 #include "tests/lazy/lazy_mount.h"
 #include "tests/support/tar_builder.h"
@@ -61,6 +62,53 @@ class FieldReport : public ::testing::Test {
   const test::TemporaryDirectory root_;
   std::unique_ptr<test::LazyParts> parts_;
 };
+
+std::string TreeTar() {
+  TarBuilder tar;
+  tar.File("first", NoiseBytes(5'000, 1)).Directory("lib");
+  for (uint64_t i = 0; i < 20; ++i) tar.File("lib/lib" + std::to_string(i) + ".so", NoiseBytes(7'000 + i * 911, i));
+  return tar.Finish();
+}
+
+TEST_F(FieldReport, A1_LayersOfSeveralGzipMembersAreWholeTrees) {
+  const std::string tar = TreeTar();
+  const auto members = [&](size_t count) {
+    std::string blob;
+    for (size_t i = 0; i < count; ++i) {
+      const size_t begin = tar.size() * i / count, end = tar.size() * (i + 1) / count;
+      blob += test::GzipMember(tar.substr(begin, end - begin));
+    }
+    return blob;
+  };
+  const size_t cut = tar.size() / 2 + 100;  // in the middle of a file
+  int number = 0;
+  for (const std::string& blob :
+       {members(2), members(20),
+        test::GzipMember(tar.substr(0, cut)) + test::GzipMember("") + test::GzipMember(tar.substr(cut))}) {
+    SCOPED_TRACE(number);
+    const IndexedLayer layer = test::IndexLayer(tar, blob);
+    EXPECT_GT(layer.table->span_count(), 10u);
+    const auto mount = Mount(layer, "m" + std::to_string(++number));
+    EXPECT_EQ(test::Differences(test::WalkTable(*layer.table, tar), test::WalkDirectory(mount->path())), "");
+  }
+}
+
+// Zeros after the last member are no gzip for containerd's unpacker either: such a layer is left to it, not served in
+// part.
+TEST_F(FieldReport, A1_ALayerWithPaddingAfterItsLastMemberIsNotIndexed) {
+  const std::string tar = TreeTar();
+  EXPECT_THROW(test::IndexLayer(tar, test::GzipMember(tar) + std::string(512, '\0')), std::runtime_error);
+}
+
+TEST_F(FieldReport, A2_AGzipHeaderMayHaveEveryField) {
+  const std::string tar = TreeTar();
+  test::GzipRecipe recipe;
+  recipe.header = {.extra = std::string(300, 'x'), .name = "layer.tar", .comment = "a comment", .checksum = true};
+  const IndexedLayer layer = test::IndexLayer(tar, test::GzipMember(tar, recipe));
+  const auto mount = Mount(layer, "one");
+  EXPECT_TRUE(*ReadFile(mount->path() + "/first") == NoiseBytes(5'000, 1));
+  EXPECT_EQ(test::Differences(test::WalkTable(*layer.table, tar), test::WalkDirectory(mount->path())), "");
+}
 
 TEST_F(FieldReport, D1_HolesAndBlocksOfAFileAreThoseOfAnOrdinaryOne) {
   constexpr off_t kSize = 1'437'832;

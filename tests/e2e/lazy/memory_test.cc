@@ -1,0 +1,55 @@
+// What many layers cost the daemon, by its own count in /proc.
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "tests/e2e/support/lazy_start.h"
+
+namespace soci::test {
+namespace {
+
+constexpr size_t kLayersOfAnImage = 100;  // two images: 200 mounts
+
+// Enough names in each to have a table of a usual size.
+TestImage ManyLayers(size_t first) {
+  TestImage image;
+  image.Add(GzipLayer(BusyboxTar().File("image", std::to_string(first)).Finish()));
+  for (size_t i = 1; i < kLayersOfAnImage; ++i) {
+    TarBuilder tar;
+    const std::string folder = "f" + std::to_string(first + i);
+    tar.Directory(folder);
+    for (int j = 0; j < 50; ++j) tar.File(folder + "/" + std::to_string(j), ProseBytes(2000, first + i + j));
+    image.Add(GzipLayer(tar.Finish(), 1));
+  }
+  return image;
+}
+
+uint64_t AnonymousBytes(pid_t process) {
+  std::ifstream rollup("/proc/" + std::to_string(process) + "/smaps_rollup");
+  for (std::string line; std::getline(rollup, line);) {
+    if (line.rfind("Anonymous:", 0) == 0) return std::stoull(line.substr(10)) * 1024;
+  }
+  return ~uint64_t{0};
+}
+
+class Memory : public LazyStart {
+ protected:
+  Memory() : LazyStart(OnDemandOnly()) {}
+};
+
+TEST_F(Memory, TwoHundredMountedLayersTakeLessThan150MegabytesOfAnonymousMemory) {
+  const std::string one = PushIndexed(ManyLayers(0), "one"), two = PushIndexed(ManyLayers(1000), "two");
+  PullLazily(one);
+  PullLazily(two);
+  ASSERT_EQ(daemon_.Layers().size(), 2 * kLayersOfAnImage);
+  for (const Daemon::Layer& layer : daemon_.Layers()) ASSERT_EQ(layer.state, "lazy") << layer.reason;
+  EXPECT_LT(AnonymousBytes(daemon_.pid()), 150u << 20);
+  // And after every file of one of them was read.
+  EXPECT_NE(Output(one, {"sh", "-c", "cat /f*/* | wc -c"}), "");
+  const uint64_t bytes = AnonymousBytes(daemon_.pid());
+  RecordProperty("anonymous_bytes", std::to_string(bytes));
+  EXPECT_LT(bytes, 150u << 20);
+}
+
+}  // namespace
+}  // namespace soci::test
