@@ -10,23 +10,27 @@ std::optional<FetchClass> NextToStart(const HostLoad& host, const DaemonLoad& da
     if (host.running[kDemand] < budget.urgent) return FetchClass::kDemand;
     return std::nullopt;
   }
-  if (daemon.demand_waits || daemon.backlog) return std::nullopt;
+  if (daemon.backlog) return std::nullopt;
 
   uint32_t running = host.running[kDemand];
   for (FetchClass fetch_class : {FetchClass::kReplay, FetchClass::kReadAhead, FetchClass::kFill}) {
     running += host.running[ToIndex(fetch_class)];
   }
   uint32_t urgent = running - host.running[ToIndex(FetchClass::kFill)];
+  if (daemon.demand_waits && urgent - host.running[kDemand] >= kBesideDemand) return std::nullopt;
   for (FetchClass fetch_class : {FetchClass::kReplay, FetchClass::kReadAhead, FetchClass::kFill}) {
     if (!host.waiting[ToIndex(fetch_class)]) continue;
-    bool room = fetch_class == FetchClass::kFill ? running < budget.total : urgent < budget.urgent;
+    const bool is_fill = fetch_class == FetchClass::kFill;
+    const bool room = is_fill ? running < budget.total && !daemon.demand_waits : urgent < budget.urgent;
     return room ? std::optional(fetch_class) : std::nullopt;
   }
   return std::nullopt;
 }
 
-bool MustPause(FetchClass fetch_class, const DaemonLoad& daemon) {
-  return fetch_class != FetchClass::kDemand && (daemon.demand_waits || daemon.backlog);
+bool MustPause(FetchClass fetch_class, const DaemonLoad& daemon, uint32_t beside) {
+  if (fetch_class == FetchClass::kDemand) return false;
+  if (daemon.backlog) return true;
+  return daemon.demand_waits && (fetch_class == FetchClass::kFill || beside >= kBesideDemand);
 }
 
 bool IsWorthRetrying(const Status& status) {

@@ -34,12 +34,18 @@ struct DaemonLoad {
   bool backlog = false;       // more has been fetched than can be decoded and written now
 };
 
+// Replay and read-ahead that go on while demand waits: they use what one demand leaves of a link whose single
+// connections are slower than the whole, and its round trips; and a program that catches up with its read-ahead must
+// not stop it.
+inline constexpr uint32_t kBesideDemand = 2;
+
 // The class of which a range may start now, if any. Demand starts whatever else is running, up to the urgent budget;
-// the others only when no demand waits anywhere, nothing is backed up, and no class before them waits at this host.
+// the others only when nothing is backed up, no class before them waits at this host, and no demand waits anywhere, but
+// for kBesideDemand.
 std::optional<FetchClass> NextToStart(const HostLoad& host, const DaemonLoad& daemon, const HostBudget& budget);
 
-// Whether a running transfer must stand still.
-bool MustPause(FetchClass fetch_class, const DaemonLoad& daemon);
+// Whether a running transfer must stand still. `beside`: how many of replay and read-ahead go on already.
+bool MustPause(FetchClass fetch_class, const DaemonLoad& daemon, uint32_t beside);
 
 // Whether the same request may succeed later.
 bool IsWorthRetrying(const Status& status);

@@ -121,6 +121,7 @@ DaemonLoad FetchScheduler::Load() {
 
 // Cancels, pauses and resumes what runs.
 void FetchScheduler::Steer(const DaemonLoad& load, Actions& actions) {
+  uint32_t beside = 0;
   for (SpanFetcher* fetcher : fetchers_) {
     for (const std::shared_ptr<RangeTransfer>& transfer : fetcher->transfers()) {
       if (transfer->cancel_wanted) {
@@ -129,7 +130,9 @@ void FetchScheduler::Steer(const DaemonLoad& load, Actions& actions) {
         actions.push_back(fetcher->Held([transfer] { transfer->Cancel(); }));
         continue;
       }
-      bool pause = MustPause(fetcher->ClassOf(*transfer), load);
+      const FetchClass fetch_class = fetcher->ClassOf(*transfer);
+      const bool pause = MustPause(fetch_class, load, beside);
+      if (!pause && (fetch_class == FetchClass::kReplay || fetch_class == FetchClass::kReadAhead)) ++beside;
       if (!transfer->handle || pause == transfer->paused) continue;
       transfer->paused = pause;
       actions.push_back(fetcher->Held([transfer, pause] { transfer->SetPaused(pause); }));
@@ -168,7 +171,7 @@ HostLoad FetchScheduler::LoadOf(const std::string& host, Clock::TimePoint now) {
   return load;
 }
 
-// The one whose span has waited longest; for fill, the layer that came first.
+// The one whose span has waited longest; for fill, the layer that was read last.
 SpanFetcher* FetchScheduler::FirstWaiting(const std::string& host, FetchClass fetch_class, Clock::TimePoint now) {
   SpanFetcher* first = nullptr;
   for (SpanFetcher* fetcher : fetchers_) {

@@ -1,4 +1,5 @@
-// Which spans fill takes next: those that are missing and not on their way already, in order, round and round.
+// Which spans fill takes next: those that are missing and not on their way already, in order from the last place that
+// a program read, round and round.
 //
 // Guarded by the scheduler's mutex.
 #pragma once
@@ -24,6 +25,8 @@ class FillCursor {
   // That span and its neighbours, at most `limit` compressed bytes. Whoever takes them makes them flights.
   std::vector<SpanId> NextRange(Clock::TimePoint now, uint64_t limit);
 
+  // Goes on from here: what a program reads is near what it has read.
+  void MoveTo(SpanId span) { position_ = span; }
   // A span is missing again that was on its way.
   void Reconsider() { exhausted_ = false; }
   // Leaves a span alone for a while.

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "fuse/fetch/span_buffer.h"
 #include "indexer/base/fetch_context.h"
@@ -30,6 +31,9 @@ class LayerFetcher {
   // kAlreadyExists if the span lies in the store (it was written meanwhile): read it there. kDataLoss if the origin
   // keeps sending bytes that do not match; kUnavailable or kDeadlineExceeded after the retry budget.
   virtual void Get(SpanId span, FetchClass fetch_class, Callback done) = 0;
+
+  // Fetches these as read-ahead if they are not here or under way already. Nobody hears how it went; never blocks.
+  virtual void Foresee(const std::vector<SpanId>& spans) = 0;
 
   // Fetches everything that is missing, yielding to the classes before it. `complete` is called once, from some thread,
   // when the last span was written.

@@ -115,6 +115,8 @@ std::optional<Result<std::shared_ptr<const SpanBuffer>>> SpanFetcher::AnswerOrJo
   if (!flight) {
     if (store_.IsPresent(span)) return absl::AlreadyExistsError(Where(span) + ": it is in the store");
     flight = &flights_.Add(span, fetch_class, scheduler_.NextOrder(), Flight::State::kQueued);
+    last_miss_ = flight->order;
+    fill_.MoveTo(span);
     if (fetch_class == FetchClass::kDemand) ++scheduler_.counters().demand_misses;
   } else if (fetch_class == FetchClass::kDemand) {
     ++scheduler_.counters().demand_joins;
@@ -128,6 +130,19 @@ std::optional<Result<std::shared_ptr<const SpanBuffer>>> SpanFetcher::AnswerOrJo
   next_due_ = std::min(next_due_, deadline);
   scheduler_.Signal();
   return std::nullopt;
+}
+
+void SpanFetcher::Foresee(const std::vector<SpanId>& spans) {
+  MutexLock lock(mutex_);
+  for (SpanId span : spans) {
+    if (!CheckAskable(span).ok()) continue;
+    if (flights_.Find(span)) {
+      flights_.Raise(span, FetchClass::kReadAhead);
+    } else if (!store_.IsPresent(span)) {
+      flights_.Add(span, FetchClass::kReadAhead, scheduler_.NextOrder(), Flight::State::kQueued);
+    }
+  }
+  scheduler_.Signal();
 }
 
 void SpanFetcher::Fail(SpanId span, const Status& status, Answers& answers) {
@@ -175,8 +190,8 @@ bool SpanFetcher::Wants(FetchClass fetch_class, Clock::TimePoint now) {
 
 uint64_t SpanFetcher::OldestWanted(FetchClass fetch_class) const {
   mutex_.AssertHeld();
-  // Fill without a queue is after every fill that has one; the first layer comes first among equals.
-  return flights_.HasQueued(fetch_class) ? flights_.OldestQueued(fetch_class) : ~uint64_t{0};
+  // Fill without a queue is after every fill that has one; the layer that was read last comes first.
+  return flights_.HasQueued(fetch_class) ? flights_.OldestQueued(fetch_class) : ~uint64_t{0} - last_miss_;
 }
 
 std::shared_ptr<RangeTransfer> SpanFetcher::StartRange(FetchClass fetch_class, Clock::TimePoint now) {
@@ -226,8 +241,9 @@ void SpanFetcher::Expire(Clock::TimePoint now, std::vector<std::function<void()>
     for (const Waiter& waiter : flight.waiters) next_due_ = std::min(next_due_, waiter.deadline);
 
     bool idle = flight.state == Flight::State::kQueued || flight.state == Flight::State::kBackingOff;
-    bool for_fill = flight.fetch_class == FetchClass::kFill && fill_state_ == FillState::kRunning;
-    if (idle && flight.waiters.empty() && !for_fill) {
+    bool for_nobody = flight.fetch_class == FetchClass::kDemand ||
+                      (flight.fetch_class == FetchClass::kFill && fill_state_ != FillState::kRunning);
+    if (idle && flight.waiters.empty() && for_nobody) {
       abandoned.push_back(span);
     } else if (flight.state == Flight::State::kBackingOff && flight.retry_at <= now) {
       flights_.SetState(span, Flight::State::kQueued);

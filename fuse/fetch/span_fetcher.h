@@ -25,6 +25,7 @@ class SpanFetcher final : public LayerFetcher {
   ~SpanFetcher() override;
 
   void Get(SpanId span, FetchClass fetch_class, Callback done) override;
+  void Foresee(const std::vector<SpanId>& spans) override;
   void StartFill(std::function<void()> complete) override;
   void StopFill() override;
   FillState fill_state() const override;
@@ -98,6 +99,7 @@ class SpanFetcher final : public LayerFetcher {
   int holds_ SOCI_GUARDED_BY(mutex_) = 0;
   bool closing_ SOCI_GUARDED_BY(mutex_) = false;
   Status condemned_ SOCI_GUARDED_BY(mutex_);
+  uint64_t last_miss_ SOCI_GUARDED_BY(mutex_) = 0;  // the order of the last span that nobody had foreseen
   FlightTable flights_ SOCI_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<RangeTransfer>> transfers_ SOCI_GUARDED_BY(mutex_);
   Clock::TimePoint next_due_ SOCI_GUARDED_BY(mutex_) = Clock::TimePoint::max();  // of waiters and tries

@@ -151,8 +151,9 @@ class LazyLayer::FileRead : public std::enable_shared_from_this<FileRead> {
 };
 
 LazyLayer::LazyLayer(std::shared_ptr<const LayerTable> table, BackingStore& store, LayerFetcher& fetcher,
-                     ThreadPool& io_pool)
-    : parts_(std::make_shared<Parts>(std::move(table), store, fetcher, io_pool)) {}
+                     ThreadPool& io_pool, const ReadAheadOptions& read_ahead)
+    : parts_(std::make_shared<Parts>(std::move(table), store, fetcher, io_pool)),
+      read_ahead_(parts_->table, read_ahead) {}
 
 LazyLayer::~LazyLayer() { parts_->gate.Close(); }
 
@@ -179,16 +180,26 @@ void LazyLayer::Read(InodeId file, uint64_t offset, size_t size, ReadReply reply
     scratch_taken = true;
     reply(ByteSpan(scratch).first(*count));
     scratch_taken = false;
-    return;
+    return LookAhead(file, attributes->content, wanted, false);
   }
   const auto read = std::make_shared<FileRead>(parts_, file, offset, wanted, std::move(reply));
-  if (absl::IsFailedPrecondition(count.status())) return read->GetSpans();
-  read->ReadOnPool();  // it would block, or failed: then it fails there as well, and is told once
+  const bool missed = absl::IsFailedPrecondition(count.status());
+  // Else it would block, or failed: then it fails there as well, and is told once.
+  missed ? read->GetSpans() : read->ReadOnPool();
+  LookAhead(file, attributes->content, wanted, missed);
+}
+
+void LazyLayer::LookAhead(InodeId file, const UncompressedRange& content, const UncompressedRange& wanted,
+                          bool missed) {
+  if (parts_->store.present_count() == parts_->table->span_count()) return;
+  const std::vector<SpanId> spans = read_ahead_.OnRead(file, content, wanted, missed);
+  if (!spans.empty()) parts_->fetcher.Foresee(spans);
 }
 
 std::unique_ptr<LayerReader> MakeLayerReader(std::shared_ptr<const LayerTable> table, BackingStore& store,
-                                             LayerFetcher& fetcher, ThreadPool& io_pool) {
-  return std::make_unique<LazyLayer>(std::move(table), store, fetcher, io_pool);
+                                             LayerFetcher& fetcher, ThreadPool& io_pool,
+                                             const ReadAheadOptions& read_ahead) {
+  return std::make_unique<LazyLayer>(std::move(table), store, fetcher, io_pool, read_ahead);
 }
 
 }  // namespace soci

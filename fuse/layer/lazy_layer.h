@@ -10,6 +10,7 @@
 
 #include "fuse/layer/layer_reader.h"
 #include "fuse/layer/open_gate.h"
+#include "fuse/layer/read_ahead.h"
 #include "indexer/base/mutex.h"
 
 namespace soci {
@@ -20,7 +21,8 @@ class ThreadPool;
 
 class LazyLayer final : public LayerReader {
  public:
-  LazyLayer(std::shared_ptr<const LayerTable> table, BackingStore& store, LayerFetcher& fetcher, ThreadPool& io_pool);
+  LazyLayer(std::shared_ptr<const LayerTable> table, BackingStore& store, LayerFetcher& fetcher, ThreadPool& io_pool,
+            const ReadAheadOptions& read_ahead);
   ~LazyLayer() override;
 
   const LayerTable& table() const override;
@@ -30,7 +32,10 @@ class LazyLayer final : public LayerReader {
   struct Parts;    // what a read needs, kept alive by the reads that still wait
   class FileRead;  // one read that was not answered at once
 
+  void LookAhead(InodeId file, const UncompressedRange& content, const UncompressedRange& wanted, bool missed);
+
   const std::shared_ptr<Parts> parts_;
+  ReadAhead read_ahead_;
 };
 
 }  // namespace soci

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "fuse/layer/layer_reader.h"
+#include "fuse/layer/read_ahead.h"
 
 namespace soci {
 
@@ -15,6 +16,7 @@ class ThreadPool;
 // is gone they end with EIO and touch nothing. `io_pool` does the reads that have to wait for the disk. Do not drop the
 // reader from within one of its replies.
 std::unique_ptr<LayerReader> MakeLayerReader(std::shared_ptr<const LayerTable> table, BackingStore& store,
-                                             LayerFetcher& fetcher, ThreadPool& io_pool);
+                                             LayerFetcher& fetcher, ThreadPool& io_pool,
+                                             const ReadAheadOptions& read_ahead = {});
 
 }  // namespace soci

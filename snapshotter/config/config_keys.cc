@@ -122,6 +122,8 @@ std::vector<ConfigKey> MakeKeys() {
       Row<&C::fetch, &FetchConfig::fill_range>("fetch.fill_range", "Bytes that fill asks for in one request"),
       Row<&C::fetch, &FetchConfig::read_ahead_max>("fetch.read_ahead_max",
                                                    "Most bytes fetched ahead of a program that reads in order"),
+      Row<&C::fetch, &FetchConfig::neighbours>(
+          "fetch.neighbours", "Spans fetched after one that a program had to wait for; 0: only what is asked for"),
       Row<&C::fetch, &FetchConfig::write_queue>("fetch.write_queue", "Decoded bytes that may wait for the disk"),
       Row<&C::fetch, &FetchConfig::decode_threads>("fetch.decode_threads", "Threads that decode; 0: one per core"),
       Row<&C::fuse, &FuseConfig::threads>("fuse.threads", "Threads that answer the kernel; 0: one per core"),

@@ -80,9 +80,14 @@ Status Assembly::Open() {
   SOCI_ASSIGN_OR_RETURN(mounter_, SessionPool::Start(keeper_, mounts));
 
   sessions_ = std::make_unique<ImageSessions>(registry_->client(), folders_, SystemClock(), SessionOptionsOf(config_));
-  live_ = std::make_unique<LiveLayers>(
-      LiveLayer::Parts{registry_->client(), *scheduler_, *mounter_, files_, io_, FetcherOptions(config_)}, folders_,
-      LiveLayers::Options{config_.fetch.fill});
+  live_ = std::make_unique<LiveLayers>(LiveLayer::Parts{registry_->client(),
+                                                        *scheduler_,
+                                                        *mounter_,
+                                                        files_,
+                                                        io_,
+                                                        FetcherOptions(config_),
+                                                        {config_.fetch.read_ahead_max, config_.fetch.neighbours}},
+                                       folders_, LiveLayers::Options{config_.fetch.fill});
   provider_ = std::make_unique<LazyLayerProvider>(*sessions_, *live_, folders_, SystemClock());
 
   Snapshotter::Options core;

@@ -64,7 +64,7 @@ Status LiveLayer::Mount() {
   options.host = origin_.image.host;
   options.decoder = &DecoderFor(table_->compression());
   fetcher_ = MakeLayerFetcher(parts_.scheduler, table_, *source_, *store_, options);
-  reader_ = MakeLayerReader(table_, *store_, *fetcher_, parts_.io);
+  reader_ = MakeLayerReader(table_, *store_, *fetcher_, parts_.io, parts_.read_ahead);
   SOCI_ASSIGN_OR_RETURN(mount_, parts_.mounter.Mount(*reader_, place_.mount_point));
   return OkStatus();
 }

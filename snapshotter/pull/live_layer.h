@@ -13,6 +13,7 @@
 
 #include "fuse/fetch/make_layer_fetcher.h"
 #include "fuse/layer/layer_reader.h"
+#include "fuse/layer/read_ahead.h"
 #include "fuse/session/mounter.h"
 #include "indexer/base/byte_source.h"
 #include "snapshotter/pull/layer_folders.h"
@@ -38,6 +39,7 @@ class LiveLayer {
     FdCache& files;
     ThreadPool& io;             // for reads that have to wait for the disk
     LayerFetcherOptions fetch;  // but for the host and the decoder
+    ReadAheadOptions read_ahead = {};
   };
   struct Place {
     std::string folder;       // table, bytes, sealed tree

@@ -34,6 +34,10 @@ class FakeLayerFetcher : public LayerFetcher {
     }
     done(std::move(answer));
   }
+  void Foresee(const std::vector<SpanId>& spans) override {
+    MutexLock lock(mutex_);
+    foreseen_.insert(foreseen_.end(), spans.begin(), spans.end());
+  }
   void StartFill(std::function<void()> complete) override { complete(); }
   void StopFill() override {}
   FillState fill_state() const override { return FillState::kIdle; }
@@ -67,6 +71,10 @@ class FakeLayerFetcher : public LayerFetcher {
     MutexLock lock(mutex_);
     return asked_;
   }
+  std::vector<SpanId> foreseen() const {
+    MutexLock lock(mutex_);
+    return foreseen_;
+  }
 
  private:
   std::shared_ptr<const SpanBuffer> Decoded(SpanId span) const {
@@ -84,6 +92,7 @@ class FakeLayerFetcher : public LayerFetcher {
   bool holding_ SOCI_GUARDED_BY(mutex_) = false;
   std::vector<std::pair<SpanId, Callback>> held_ SOCI_GUARDED_BY(mutex_);
   std::vector<std::pair<SpanId, FetchClass>> asked_ SOCI_GUARDED_BY(mutex_);
+  std::vector<SpanId> foreseen_ SOCI_GUARDED_BY(mutex_);
   std::map<SpanId, Status> broken_ SOCI_GUARDED_BY(mutex_);
 };
 

@@ -50,6 +50,13 @@ class FakeLayerTable : public LayerTable {
     ++to.attributes.link_count;
   }
 
+  // Spans of a tar that nobody looks into.
+  void SetSpans(uint32_t count, uint64_t span_size) {
+    for (uint64_t i = 0; i < count; ++i) {
+      extents_.push_back({{i * span_size, (i + 1) * span_size}, {i * span_size, (i + 1) * span_size}, 0});
+    }
+    tar_size_ = count * span_size;
+  }
   // Spans of `span_size` bytes over a plain tar with these bytes.
   void SetTar(std::string_view tar, uint64_t span_size) {
     for (uint64_t begin = 0; begin < tar.size(); begin += span_size) {

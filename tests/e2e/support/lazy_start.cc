@@ -4,7 +4,7 @@
 
 namespace soci::test {
 
-std::vector<std::string> OnDemandOnly() { return {"--fetch.fill=false"}; }
+std::vector<std::string> OnDemandOnly() { return {"--fetch.fill=false", "--fetch.neighbours=0"}; }
 
 LazyStart::LazyStart(std::vector<std::string> daemon_flags)
     : daemon_(sandbox_, [&] {

@@ -42,8 +42,11 @@ TEST(FetchPolicy, WhatStartsNextFollowsTheStrictOrderOfClasses) {
        {.demand_waits = true, .backlog = true},
        Class::kDemand},
       {"demand is bounded too", {1, 0, 0, 0}, {16, 0, 0, 0}, kDemandWaits, {}},
-      {"nothing starts beside a demand that waits", {0, 1, 1, 1}, {1, 0, 0, 0}, kDemandWaits, {}},
-      {"nor beside one of another host", {0, 1, 1, 1}, {0, 0, 0, 0}, kDemandWaits, {}},
+      {"no fill starts beside a demand that waits", {0, 0, 0, 1}, {1, 0, 0, 0}, kDemandWaits, {}},
+      {"nor beside one of another host", {0, 0, 0, 1}, {0, 0, 0, 0}, kDemandWaits, {}},
+      {"a little read-ahead does", {0, 0, 1, 1}, {1, 0, 1, 0}, kDemandWaits, Class::kReadAhead},
+      {"and no more", {0, 0, 1, 1}, {1, 1, 1, 0}, kDemandWaits, {}},
+      {"nor when there is a backlog", {0, 0, 1, 1}, {1, 0, 0, 0}, {.demand_waits = true, .backlog = true}, {}},
       {"a backlog stops all but demand", {0, 1, 1, 1}, {0, 0, 0, 0}, kBacklog, {}},
       {"replay has sixteen", {0, 1, 0, 0}, {0, 15, 0, 0}, kQuiet, Class::kReplay},
       {"and no more", {0, 1, 0, 0}, {0, 16, 0, 0}, kQuiet, {}},
@@ -58,14 +61,15 @@ TEST(FetchPolicy, WhatStartsNextFollowsTheStrictOrderOfClasses) {
   }
 }
 
-TEST(FetchPolicy, OnlyDemandKeepsRunningWhileDemandWaits) {
+TEST(FetchPolicy, OnlyALittleReadAheadKeepsRunningWhileDemandWaits) {
   for (Class lower : {Class::kReplay, Class::kReadAhead, Class::kFill}) {
-    EXPECT_FALSE(MustPause(lower, kQuiet));
-    EXPECT_TRUE(MustPause(lower, kDemandWaits));
-    EXPECT_TRUE(MustPause(lower, kBacklog));
+    EXPECT_FALSE(MustPause(lower, kQuiet, 10));
+    EXPECT_TRUE(MustPause(lower, kDemandWaits, kBesideDemand));
+    EXPECT_TRUE(MustPause(lower, kBacklog, 0));
+    EXPECT_EQ(MustPause(lower, kDemandWaits, 0), lower == Class::kFill);
   }
-  EXPECT_FALSE(MustPause(Class::kDemand, kDemandWaits));
-  EXPECT_FALSE(MustPause(Class::kDemand, kBacklog));
+  EXPECT_FALSE(MustPause(Class::kDemand, kDemandWaits, 10));
+  EXPECT_FALSE(MustPause(Class::kDemand, kBacklog, 10));
 }
 
 TEST(FetchPolicy, OnlyWhatMayPassIsTriedAgain) {
