@@ -11,12 +11,13 @@
 
 #include "indexer/base/log.h"
 #include "indexer/cli/commands.h"
+#include "indexer/table/layer_spans.h"
 
 namespace soci::cli {
 namespace {
 
-constexpr uint64_t kLeastSpanSize = uint64_t{4} << 10;  // below it a window costs more than the span it starts
-constexpr uint64_t kMostSpanSize = uint64_t{1} << 30;
+constexpr uint64_t kLeastSpanSize = uint64_t{4} << 10;   // below it a window costs more than the span it starts
+constexpr uint64_t kMostSpanSize = table::kMaxSpanSize;  // the snapshotter unpacks layers with larger ones
 constexpr uint64_t kMostLayerSize = uint64_t{1} << 50;
 
 constexpr char kTarget[] = "HOST/REPO[:TAG], oci:DIR, oci-archive:FILE or docker-archive:FILE";

@@ -45,18 +45,6 @@ Result<CreateReport> IndexAll(ImageHome& home, SelectedImages selected, const Cr
   return report;
 }
 
-void PrintRemarks(const CreateReport& report) {
-  for (const AbsentImage& absent : report.absent) {
-    fmt::print(stderr, "platform {} not indexed: {}\n", absent.platform, Message(absent.reason));
-  }
-  for (const ImageReport& image : report.images) {
-    if (!image.index) fmt::print(stderr, "platform {}: no layer to index, no index made\n", image.platform.ToString());
-    for (const std::string& path : image.paths_not_found) {
-      fmt::print(stderr, "platform {}: prefetch file {} is in no indexed layer\n", image.platform.ToString(), path);
-    }
-  }
-}
-
 }  // namespace
 
 ExitCode Create(const CreateArguments& arguments) {
@@ -77,7 +65,7 @@ ExitCode Create(const CreateArguments& arguments) {
   if (!selected.ok()) return Fail(arguments.target, selected.status());
   Result<CreateReport> report = IndexAll(**home, *std::move(selected), arguments);
   if (!report.ok()) return Fail(arguments.target, report.status());
-  PrintRemarks(*report);
+  std::fputs(Remarks(*report).c_str(), stderr);
   std::fputs((arguments.json ? ToJson(*report) : DigestLines(*report)).c_str(), stdout);
   const ExitCode code = CodeOf(*report);
   const bool partial = code == ExitCode::kPartDone || code == ExitCode::kNothingToIndex;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "indexer/cli/format.h"
 #include "indexer/oci/json_writer.h"
+#include "indexer/table/layer_spans.h"
 
 namespace soci::cli {
 namespace {
@@ -31,6 +33,7 @@ void Write(oci::JsonWriter& json, const LayerReport& layer) {
     json.Member("ztoc", layer.ztoc.digest.ToString()).Key("ztoc_size").Integer(layer.ztoc.size);
     json.Member("diff_id", layer.diff_id.ToString()).Key("uncompressed_size").Unsigned(layer.uncompressed_size);
     json.Key("entries").Unsigned(layer.entries).Key("spans").Unsigned(layer.spans);
+    json.Key("largest_span").Unsigned(layer.largest_span);
     json.Key("from_cache").Bool(layer.from_cache);
   } else {
     json.Member("reason", layer.reason);
@@ -79,6 +82,26 @@ std::string ToJson(const CreateReport& report) {
   }
   json.EndArray().EndObject();
   return json.text() + "\n";
+}
+
+std::string Remarks(const CreateReport& report) {
+  std::string lines;
+  for (const AbsentImage& absent : report.absent) {
+    lines += fmt::format("platform {} not indexed: {}\n", absent.platform, Message(absent.reason));
+  }
+  for (const ImageReport& image : report.images) {
+    const std::string platform = image.platform.ToString();
+    if (!image.index) lines += fmt::format("platform {}: no layer to index, no index made\n", platform);
+    for (const LayerReport& layer : image.layers) {
+      if (layer.outcome != LayerOutcome::kIndexed || layer.largest_span <= table::kMaxSpanSize) continue;
+      lines += fmt::format("layer {}: its compressor made one block of {}; it will be unpacked, not loaded lazily\n",
+                           ShortDigest(layer.layer.digest.ToString()), HumanSize(layer.largest_span));
+    }
+    for (const std::string& path : image.paths_not_found) {
+      lines += fmt::format("platform {}: prefetch file {} is in no indexed layer\n", platform, path);
+    }
+  }
+  return lines;
 }
 
 ExitCode CodeOf(const CreateReport& report) {

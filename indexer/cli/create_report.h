@@ -20,6 +20,9 @@ std::string DigestLines(const CreateReport& report);
 
 std::string ToJson(const CreateReport& report);
 
+// What else the user should know: a line each.
+std::string Remarks(const CreateReport& report);
+
 // All, some or none: layers below the minimum size do not count. None is bad data if a layer was refused.
 ExitCode CodeOf(const CreateReport& report);
 

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "indexer/base/bytes.h"
+#include "indexer/base/memory.h"
 
 namespace soci {
 namespace {
@@ -13,14 +14,14 @@ namespace {
 constexpr size_t kHeaderSize = 12;
 constexpr size_t kEntrySize = 8 + 8 + 1 + kWindowSize;
 constexpr size_t kMaxCheckpoints = 65502;  // the reference writer's own limit: its blob size is a signed 32-bit number
+constexpr size_t kWindowsBetweenReturns = 256;  // 8 MiB
 
 // Fixed-width little-endian numbers, whatever the machine.
 template <typename T>
-void Put(MutableByteSpan& out, T number) {
+void Put(std::string& out, T number) {
   for (size_t i = 0; i < sizeof(T); ++i) {
-    out[i] = static_cast<std::byte>(static_cast<std::make_unsigned_t<T>>(number) >> (8 * i) & 0xff);
+    out += static_cast<char>(static_cast<std::make_unsigned_t<T>>(number) >> (8 * i) & 0xff);
   }
-  out = out.subspan(sizeof(T));
 }
 
 template <typename T>
@@ -47,16 +48,16 @@ Result<size_t> ZinfoSize(size_t checkpoints) {
   return kHeaderSize + kEntrySize * checkpoints;
 }
 
-void EncodeZinfo(uint64_t span_size, const std::vector<Checkpoint>& checkpoints, const Windows& windows,
-                 MutableByteSpan out) {
+void AppendZinfo(uint64_t span_size, const std::vector<Checkpoint>& checkpoints, Windows windows, std::string& out) {
   Put<int32_t>(out, static_cast<int32_t>(checkpoints.size()));
   Put<int64_t>(out, static_cast<int64_t>(span_size));
   for (size_t i = 0; i < checkpoints.size(); ++i) {
     Put<int64_t>(out, static_cast<int64_t>(checkpoints[i].compressed));
     Put<int64_t>(out, static_cast<int64_t>(checkpoints[i].uncompressed));
     Put<uint8_t>(out, checkpoints[i].bits);
-    std::memcpy(out.data(), windows[i].data(), kWindowSize);
-    out = out.subspan(kWindowSize);
+    out.append(reinterpret_cast<const char*>(windows.front().data()), kWindowSize);
+    windows.pop_front();
+    if (i % kWindowsBetweenReturns == kWindowsBetweenReturns - 1) ReturnFreedMemory();
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,9 +21,9 @@ struct Zinfo {
 // The size of the blob. kInvalidArgument for more checkpoints than the format's readers can take.
 Result<size_t> ZinfoSize(size_t checkpoints);
 
-// Writes the blob; `out` has exactly ZinfoSize bytes. One window per checkpoint.
-void EncodeZinfo(uint64_t span_size, const std::vector<Checkpoint>& checkpoints, const Windows& windows,
-                 MutableByteSpan out);
+// Appends the blob, ZinfoSize bytes, to `out`. Each window is let go, and its memory returned, once it is copied: a
+// large layer has gigabytes of them. One window per checkpoint.
+void AppendZinfo(uint64_t span_size, const std::vector<Checkpoint>& checkpoints, Windows windows, std::string& out);
 
 // Also reads the oldest layout, which leaves out checkpoint 0. Checks the layout, not that the checkpoints make sense.
 Result<Zinfo> DecodeZinfo(std::string_view bytes);

@@ -162,6 +162,7 @@ ImageReport ImageIndexer::Report(const PlatformImage& image, const std::vector<S
                              .uncompressed_size = entry.indexed.uncompressed_size,
                              .entries = entry.indexed.entries,
                              .spans = entry.indexed.spans,
+                             .largest_span = entry.indexed.largest_span,
                              .from_cache = entry.from_cache});
   }
   return report;

@@ -42,6 +42,7 @@ struct LayerReport {
   uint64_t uncompressed_size = 0;
   size_t entries = 0;
   size_t spans = 0;
+  uint64_t largest_span = 0;  // uncompressed
   bool from_cache = false;
 };
 

@@ -59,6 +59,12 @@ Status CheckFormat(PeekStream& stream, Compression claimed) {
       fmt::format("its media type says {}, its bytes are {}", ToString(expected), ToString(*found)));
 }
 
+uint64_t LargestSpan(const Ztoc& ztoc) {
+  uint64_t largest = 0;
+  for (const SpanExtent& span : ztoc.Spans()) largest = std::max(largest, span.uncompressed.size());
+  return largest;
+}
+
 bool HasXattrs(const Ztoc& ztoc) {
   return std::any_of(ztoc.entries.begin(), ztoc.entries.end(), [](const tar::Entry& entry) {
     const auto record = entry.pax.lower_bound(std::string(kXattrPrefix));
@@ -75,6 +81,7 @@ IndexedLayer DescribeLayer(const Ztoc& ztoc, std::string encoded, const oci::Dif
           .uncompressed_size = ztoc.uncompressed_size,
           .entries = ztoc.entries.size(),
           .spans = ztoc.span_digests.size(),
+          .largest_span = LargestSpan(ztoc),
           .has_xattrs = HasXattrs(ztoc),
           .prefetch = FindSpans(ztoc, options.prefetch_paths)};
 }
@@ -93,8 +100,9 @@ Result<IndexedLayer> IndexLayer(const ByteSource& source, const oci::Descriptor&
     return absl::DataLossError(fmt::format("its bytes have the digest {}", scanned.layer.ToString()));
   }
   if (const LayerHazard* hazard = scanned.WhyNotExact()) return absl::InvalidArgumentError(hazard->reason);
-  SOCI_ASSIGN_OR_RETURN(std::string encoded, EncodeZtoc(scanned.ztoc));
-  return DescribeLayer(scanned.ztoc, std::move(encoded), scanned.diff_id, options);
+  IndexedLayer indexed = DescribeLayer(scanned.ztoc, {}, scanned.diff_id, options);
+  SOCI_ASSIGN_OR_RETURN(indexed.ztoc, EncodeZtoc(std::move(scanned.ztoc)));
+  return indexed;
 }
 
 }  // namespace soci

@@ -27,6 +27,7 @@ struct IndexedLayer {
   uint64_t uncompressed_size = 0;
   size_t entries = 0;
   size_t spans = 0;
+  uint64_t largest_span = 0;                              // uncompressed
   bool has_xattrs = false;                                // or an opaque mark, which becomes one
   std::vector<std::optional<SpanIdRange>> prefetch = {};  // one for each path
 };

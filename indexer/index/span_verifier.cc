@@ -10,9 +10,30 @@
 namespace soci {
 namespace {
 
-// A span is decoded in memory. Compressors that never end a block make one of the whole layer, which no lazy reader
-// could use.
-constexpr uint64_t kMaxSpan = 1_GiB;
+// Larger ones are decoded piece by piece: compressors that never end a block make one span of the whole layer.
+constexpr uint64_t kMostInMemory = 64_MiB;
+
+// Decodes a large span as a stream and hashes it, up to its end.
+Result<oci::Digest> HashLargeSpan(Compression compression, const SpanExtent& span, ByteSpan window,
+                                  ByteSpan compressed) {
+  oci::Hasher hasher;
+  uint64_t left = span.uncompressed.size();
+  const Status status = DecoderFor(compression).DecodeToEnd(span, window, compressed, [&](ByteSpan bytes) -> Status {
+    const ByteSpan wanted = bytes.first(std::min<uint64_t>(left, bytes.size()));
+    hasher.Update(wanted);
+    left -= wanted.size();
+    return left == 0 ? absl::CancelledError("the span ends here") : OkStatus();
+  });
+  if (left == 0) return hasher.Finish();
+  return status.ok() ? absl::DataLossError("it decodes to fewer bytes than promised") : status;
+}
+
+Result<oci::Digest> HashSpan(Compression compression, const SpanExtent& span, ByteSpan window, ByteSpan compressed) {
+  if (span.uncompressed.size() > kMostInMemory) return HashLargeSpan(compression, span, window, compressed);
+  ByteBuffer tar(span.uncompressed.size());
+  SOCI_RETURN_IF_ERROR(DecoderFor(compression).Decode(span, window, compressed, tar));
+  return oci::Digest::Of(tar);
+}
 
 }  // namespace
 
@@ -46,19 +67,13 @@ void SpanVerifier::VerifySpan(size_t id, ByteSpan compressed) {
     faults_.Add(fmt::format("span {}: its bytes do not match its digest", id));
     return;
   }
-  const uint64_t size = span.uncompressed.end - span.uncompressed.begin;
-  if (size > kMaxSpan) {
-    faults_.Add(fmt::format("span {}: {} bytes are too many to decode at once", id, size));
-    return;
-  }
-  ByteBuffer tar(size);
   const bool has_window = id < ztoc_.windows.size();
   const ByteSpan window = has_window ? ByteSpan(ztoc_.windows[id]) : ByteSpan();
-  const Status status = DecoderFor(ztoc_.compression).Decode(span, window, compressed, tar);
-  if (status.ok()) {
-    decoded_[id] = oci::Digest::Of(tar);
+  Result<oci::Digest> decoded = HashSpan(ztoc_.compression, span, window, compressed);
+  if (decoded.ok()) {
+    decoded_[id] = *decoded;
   } else {
-    faults_.Add(fmt::format("span {}: {}", id, Message(status)));
+    faults_.Add(fmt::format("span {}: {}", id, Message(decoded.status())));
   }
 }
 

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "indexer/base/log.h"
+#include "indexer/base/mutex.h"
 #include "indexer/net/text.h"
 #include "indexer/registry/collected_call.h"
 #include "indexer/registry/referrers.h"
@@ -20,14 +22,43 @@ constexpr int kMostUploads = 3;
 // An upload that stays broken at the same byte.
 constexpr int kMostResumes = 5;
 
+// Bytes that belong to whoever pushes, and are read for no longer than the push lasts: a transfer that was given up may
+// be let go later than that.
+class BorrowedBytes final : public ByteSource {
+ public:
+  explicit BorrowedBytes(std::string_view bytes) : size_(bytes.size()), bytes_(bytes) {}
+
+  uint64_t size() const override { return size_; }
+  Status ReadAt(uint64_t offset, MutableByteSpan out, const FetchContext&) const override {
+    MutexLock lock(mutex_);
+    if (returned_) return absl::CancelledError("the push is over");
+    if (offset > size_ || out.size() > size_ - offset) return absl::OutOfRangeError("read past the end of the blob");
+    std::memcpy(out.data(), bytes_.data() + offset, out.size());
+    return OkStatus();
+  }
+  void Return() {
+    MutexLock lock(mutex_);
+    returned_ = true;
+  }
+
+ private:
+  const uint64_t size_;
+  mutable Mutex mutex_;  // a leaf
+  const std::string_view bytes_ SOCI_GUARDED_BY(mutex_);
+  bool returned_ SOCI_GUARDED_BY(mutex_) = false;
+};
+
 // One upload of one blob.
 class BlobUpload {
  public:
   BlobUpload(std::shared_ptr<RegistryCore> core, const oci::Reference& repository, const oci::Descriptor& blob,
              std::string_view bytes)
-      : core_(std::move(core)), repository_(repository), blob_(blob), body_(MakeMemorySource(std::string(bytes))) {
+      : core_(std::move(core)), repository_(repository), blob_(blob), body_(std::make_shared<BorrowedBytes>(bytes)) {
     context_.budget = core_->options.push_budget;
   }
+  ~BlobUpload() { body_->Return(); }
+  BlobUpload(const BlobUpload&) = delete;
+  BlobUpload& operator=(const BlobUpload&) = delete;
 
   Result<bool> Exists() {
     CallSpec spec = Spec("HEAD", "blobs/" + blob_.digest.ToString());
@@ -129,7 +160,7 @@ class BlobUpload {
   const std::shared_ptr<RegistryCore> core_;
   const oci::Reference& repository_;
   const oci::Descriptor& blob_;
-  const std::shared_ptr<const ByteSource> body_;
+  const std::shared_ptr<BorrowedBytes> body_;
   FetchContext context_;
   Url location_;
   bool refuses_pieces_ = false;

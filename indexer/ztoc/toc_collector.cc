@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "indexer/base/memory.h"
 #include "indexer/tar/header.h"
 #include "indexer/tar/sparse.h"
 #include "indexer/ztoc/mod_time.h"
 
 namespace soci {
 namespace {
+
+constexpr size_t kEntriesBetweenReturns = 16384;
 
 // Where the format's readers look for the header after this member: they count the size of every member, also of those
 // that have no data.
@@ -35,6 +38,16 @@ Status TocCollector::OnEntry(const tar::Entry& entry) {
   }
   entries_.push_back(entry);
   return OkStatus();
+}
+
+std::vector<tar::Entry> TocCollector::TakeEntries() {
+  std::vector<tar::Entry> entries;
+  entries.reserve(entries_.size());
+  for (; !entries_.empty(); entries_.pop_front()) {
+    entries.push_back(std::move(entries_.front()));
+    if (entries.size() % kEntriesBetweenReturns == 0) ReturnFreedMemory();
+  }
+  return entries;
 }
 
 void TocCollector::Note(Hazard kind, std::string reason) {

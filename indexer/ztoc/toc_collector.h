@@ -2,6 +2,7 @@
 // time.
 #pragma once
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -21,14 +22,14 @@ class TocCollector {
   bool at_end() const { return reader_.at_end(); }
   uint64_t position() const { return reader_.position(); }
 
-  std::vector<tar::Entry> TakeEntries() { return std::move(entries_); }
+  std::vector<tar::Entry> TakeEntries();
   std::vector<LayerHazard> TakeHazards() { return std::move(hazards_); }
 
  private:
   Status OnEntry(const tar::Entry& entry);
   void Note(Hazard kind, std::string reason);
 
-  std::vector<tar::Entry> entries_;
+  std::deque<tar::Entry> entries_;  // a deque: growing must not copy them
   std::vector<LayerHazard> hazards_;
   tar::Reader reader_;
 };

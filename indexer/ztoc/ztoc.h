@@ -29,8 +29,9 @@ struct Ztoc {
   std::vector<SpanExtent> Spans() const;
 };
 
-// The bytes that the reference tool would write. kInvalidArgument for what its format cannot hold.
-Result<std::string> EncodeZtoc(const Ztoc& ztoc);
+// The bytes that the reference tool would write. kInvalidArgument for what its format cannot hold. Entries and windows
+// are let go as they are written, so that there is never much more than one zTOC in memory.
+Result<std::string> EncodeZtoc(Ztoc ztoc);
 
 // kInvalidArgument naming what is wrong. Bounded: never uses more memory than a small multiple of the input.
 Result<Ztoc> DecodeZtoc(std::string_view bytes);

@@ -2,12 +2,16 @@
 // digest: it is the reference tool's order. The generated Create...() calls add fields by size and must not be used.
 #include <flatbuffers/flatbuffers.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#include <cstring>
-#include <span>
+#include <algorithm>
+#include <new>
 #include <utility>
 #include <vector>
 
+#include "indexer/base/memory.h"
+#include "indexer/base/units.h"
 #include "indexer/codec/zinfo.h"
 #include "indexer/ztoc/entry_type.h"
 #include "indexer/ztoc/mod_time.h"
@@ -23,6 +27,7 @@ using flatbuffers::Offset;
 
 constexpr std::string_view kVersion = "0.9";
 constexpr int32_t kTarZinfoVersion = 2;
+constexpr size_t kEntriesBetweenReturns = 16384;
 constexpr uint64_t kMaxSize = 1 << 30;  // the reference builder refuses to grow past it
 
 Offset<flatbuffers::String> Text(FlatBufferBuilder& builder, std::string_view text) {
@@ -75,6 +80,7 @@ std::string EncodeTarZinfo(const Ztoc& ztoc) {
   return {reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize()};
 }
 
+// Leaves a hole where the zinfo of a gzip layer goes: it is most of a zTOC, and its windows are to be copied once.
 Result<Offset<flatbuffers::Vector<uint8_t>>> WriteCheckpoints(FlatBufferBuilder& builder, const Ztoc& ztoc) {
   if (ztoc.compression == Compression::kUncompressed) {
     const std::string zinfo = EncodeTarZinfo(ztoc);
@@ -84,13 +90,16 @@ Result<Offset<flatbuffers::Vector<uint8_t>>> WriteCheckpoints(FlatBufferBuilder&
     return absl::InternalError("a checkpoint without its window or its span's digest");
   }
   SOCI_ASSIGN_OR_RETURN(const size_t size, ZinfoSize(ztoc.checkpoints.size()));
-  uint8_t* bytes = nullptr;
-  const Offset<flatbuffers::Vector<uint8_t>> vector(builder.CreateUninitializedVector(size, 1, &bytes));
-  EncodeZinfo(ztoc.span_size, ztoc.checkpoints, ztoc.windows, std::as_writable_bytes(std::span(bytes, size)));
-  return vector;
+  uint8_t* hole = nullptr;
+  return Offset<flatbuffers::Vector<uint8_t>>(builder.CreateUninitializedVector(size, 1, &hole));
 }
 
-Result<Offset<fbs::CompressionInfo>> WriteCompression(FlatBufferBuilder& builder, const Ztoc& ztoc) {
+struct WrittenCompression {
+  Offset<fbs::CompressionInfo> info;
+  Offset<flatbuffers::Vector<uint8_t>> checkpoints;
+};
+
+Result<WrittenCompression> WriteCompression(FlatBufferBuilder& builder, const Ztoc& ztoc) {
   SOCI_ASSIGN_OR_RETURN(const auto checkpoints, WriteCheckpoints(builder, ztoc));
   std::vector<Offset<flatbuffers::String>> digests;
   digests.reserve(ztoc.span_digests.size());
@@ -102,35 +111,32 @@ Result<Offset<fbs::CompressionInfo>> WriteCompression(FlatBufferBuilder& builder
   info.add_checkpoints(checkpoints);
   info.add_compression_algorithm(ztoc.compression == Compression::kGzip ? fbs::CompressionAlgorithm::Gzip
                                                                         : fbs::CompressionAlgorithm::Uncompressed);
-  return info.Finish();
+  return WrittenCompression{info.Finish(), checkpoints};
 }
 
-// Builds in the very string that is returned: a copy of a large zTOC is as large again.
-class StringAllocator final : public flatbuffers::Allocator {
+// Pages of zeros that are no memory until they are written.
+class PageAllocator final : public flatbuffers::Allocator {
  public:
   uint8_t* allocate(size_t size) override {
-    text_.resize(size);
-    return reinterpret_cast<uint8_t*>(text_.data());
+    void* pages = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == MAP_FAILED) throw std::bad_alloc();
+    return static_cast<uint8_t*>(pages);
   }
-  void deallocate(uint8_t*, size_t) override {}
-  uint8_t* reallocate_downward(uint8_t*, size_t old_size, size_t new_size, size_t used_back,
-                               size_t used_front) override {
-    std::string larger(new_size, '\0');
-    std::memcpy(larger.data() + new_size - used_back, text_.data() + old_size - used_back, used_back);
-    std::memcpy(larger.data(), text_.data(), used_front);
-    text_ = std::move(larger);
-    return reinterpret_cast<uint8_t*>(text_.data());
-  }
-
-  // The buffer's end, where a finished FlatBuffer lies.
-  std::string Take(size_t size) {
-    text_.erase(0, text_.size() - size);
-    return std::move(text_);
-  }
-
- private:
-  std::string text_;
+  void deallocate(uint8_t* pages, size_t size) override { ::munmap(pages, size); }
 };
+
+// Appends to `out`, and gives up the pages that were copied.
+void Drain(const uint8_t* from, size_t size, std::string& out) {
+  static const auto kPage = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  for (size_t done = 0; done < size;) {
+    const size_t part = std::min<size_t>(1_MiB, size - done);
+    out.append(reinterpret_cast<const char*>(from + done), part);
+    const uintptr_t begin = (reinterpret_cast<uintptr_t>(from + done) + kPage - 1) & ~(kPage - 1);
+    const uintptr_t end = reinterpret_cast<uintptr_t>(from + done + part) & ~(kPage - 1);
+    if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+    done += part;
+  }
+}
 
 // At least what the result will take.
 uint64_t SizeOf(const Ztoc& ztoc) {
@@ -142,34 +148,56 @@ uint64_t SizeOf(const Ztoc& ztoc) {
   return size;
 }
 
+// The entries, from the last to the first; they are let go.
+Offset<fbs::TOC> WriteToc(FlatBufferBuilder& builder, std::vector<tar::Entry> entries) {
+  std::vector<Offset<fbs::FileMetadata>> files(entries.size());
+  while (!entries.empty()) {
+    files[entries.size() - 1] = WriteEntry(builder, entries.back());
+    entries.pop_back();
+    if (entries.size() % kEntriesBetweenReturns == kEntriesBetweenReturns - 1) ReturnFreedMemory();
+  }
+  const auto file_vector = builder.CreateVector(files);
+  fbs::TOCBuilder toc(builder);
+  toc.add_metadata(file_vector);
+  return toc.Finish();
+}
+
 }  // namespace
 
-Result<std::string> EncodeZtoc(const Ztoc& ztoc) {
+Result<std::string> EncodeZtoc(Ztoc ztoc) {
   const uint64_t size = SizeOf(ztoc);
   if (size > kMaxSize) {
     return absl::InvalidArgumentError(
         fmt::format("a zTOC of about {} MiB is more than its format can hold; use larger spans", size >> 20));
   }
-  StringAllocator allocator;
-  FlatBufferBuilder builder(size, &allocator);
+  PageAllocator pages;
+  FlatBufferBuilder builder(size, &pages);
   const auto version = Text(builder, kVersion);
   const auto build_tool = Text(builder, ztoc.build_tool);
-  std::vector<Offset<fbs::FileMetadata>> files(ztoc.entries.size());
-  for (size_t i = files.size(); i-- > 0;) files[i] = WriteEntry(builder, ztoc.entries[i]);
-  const auto file_vector = builder.CreateVector(files);
-  fbs::TOCBuilder toc_builder(builder);
-  toc_builder.add_metadata(file_vector);
-  const auto toc = toc_builder.Finish();
-  SOCI_ASSIGN_OR_RETURN(const auto compression, WriteCompression(builder, ztoc));
+  const auto toc = WriteToc(builder, std::move(ztoc.entries));
+  SOCI_ASSIGN_OR_RETURN(const WrittenCompression compression, WriteCompression(builder, ztoc));
   fbs::ZtocBuilder root(builder);
   root.add_version(version);
   root.add_build_tool_identifier(build_tool);
   root.add_toc(toc);
   root.add_compressed_archive_size(static_cast<int64_t>(ztoc.compressed_size));
   root.add_uncompressed_archive_size(static_cast<int64_t>(ztoc.uncompressed_size));
-  root.add_compression_info(compression);
+  root.add_compression_info(compression.info);
   builder.Finish(root.Finish());
-  return allocator.Take(builder.GetSize());
+
+  std::string out;
+  out.reserve(builder.GetSize());
+  const uint8_t* const begin = builder.GetBufferPointer();
+  const uint8_t* const end = begin + builder.GetSize();
+  const uint8_t* rest = begin;
+  if (ztoc.compression == Compression::kGzip) {
+    rest = end - compression.checkpoints.o + sizeof(flatbuffers::uoffset_t);  // offsets count from the end
+    Drain(begin, static_cast<size_t>(rest - begin), out);
+    rest += *ZinfoSize(ztoc.checkpoints.size());
+    AppendZinfo(ztoc.span_size, ztoc.checkpoints, std::move(ztoc.windows), out);
+  }
+  Drain(rest, static_cast<size_t>(end - rest), out);
+  return out;
 }
 
 }  // namespace soci

@@ -183,7 +183,8 @@ TEST_F(IndexProgram, WrongCredentialsAreCode4AndRightOnesWork) {
   EXPECT_EQ(Run({"list", image}).exit_code, 0);
 }
 
-// Field report A15: a layer of 200 MiB, nothing may be written to any file, and memory is bounded.
+// Field report A15: a layer of 200 MiB with 8 MiB of disk, none of which is used, and bounded memory. With small spans
+// the index is as large as half the layer, and still is in memory once.
 TEST_F(IndexProgram, ALargeLayerIsReadOnceAndStoredNowhere) {
   DockerRegistry registry(sandbox);
   constexpr uint64_t kLayerSize = 200_MiB;
@@ -192,30 +193,37 @@ TEST_F(IndexProgram, ALargeLayerIsReadOnceAndStoredNowhere) {
   image.Add(test::GzipLayer(tar, 0));
   const std::string name = image.Push(registry, "team/image", "v1");
   const std::string digest = image.layers()[0].digest.ToString();
-  registry.ForgetRequests();
-  // With a file size limit the first byte beyond it ends the program; the limit is for its report, which is a file
-  // here.
-  test::Process create({"sh", "-c", "ulimit -f 8 && exec \"$@\"", "sh", SOCI_BINARY_DIR "/bin/soci-index", "create",
-                        "--json", "--quiet", name},
-                       sandbox / "report.json", {.environment = {{"HOME", sandbox.root()}}});
-  uint64_t peak = 0;
-  ASSERT_TRUE(test::WaitUntil(
-      [&] {
-        peak = std::max(peak, PeakMemory(create.pid()));
-        return !create.Running();
-      },
-      std::chrono::seconds(100)));
-  const std::string out = ReadFile(create.log()).value();
-  ASSERT_EQ(create.Wait(std::chrono::seconds(1)), 0) << out;
-  uint64_t read = 0;
-  for (const test::LoggedRequest& request : registry.BlobGets(digest)) read += request.bytes;
-  EXPECT_LE(read, image.layers()[0].blob.size() * 105 / 100);
-  const auto report = nlohmann::json::parse(out);
-  [[maybe_unused]] const uint64_t result = report["platforms"][0]["layers"][0]["ztoc_size"];
+  for (const char* span_size : {"4MiB", "64KiB"}) {
+    SCOPED_TRACE(span_size);
+    registry.ForgetRequests();
+    // All that it might take for a place to write is a small file system that only it sees. With a file size limit the
+    // first byte beyond it ends the program; the limit is for its report, which is a file here.
+    const std::string disk = sandbox / "disk", log = sandbox / (std::string("report-") + span_size);
+    ASSERT_TRUE(MakeDirectories(disk).ok());
+    test::Process create(
+        {"unshare", "-m", "sh", "-c",
+         "mount -t tmpfs -o size=8m disk \"$1\" && cd \"$1\" && ulimit -f 8 && shift && exec \"$@\"", "sh", disk,
+         SOCI_BINARY_DIR "/bin/soci-index", "create", "--json", "--quiet", "--span-size", span_size, name},
+        log, {.environment = {{"HOME", disk}, {"TMPDIR", disk}, {"XDG_CACHE_HOME", disk}}});
+    uint64_t peak = 0;
+    ASSERT_TRUE(test::WaitUntil(
+        [&] {
+          peak = std::max(peak, PeakMemory(create.pid()));
+          return !create.Running();
+        },
+        std::chrono::seconds(100)));
+    const std::string out = ReadFile(create.log()).value();
+    ASSERT_EQ(create.Wait(std::chrono::seconds(1)), 0) << out;
+    uint64_t read = 0;
+    for (const test::LoggedRequest& request : registry.BlobGets(digest)) read += request.bytes;
+    EXPECT_LE(read, image.layers()[0].blob.size() * 105 / 100);
+    const auto report = nlohmann::json::parse(out);
+    [[maybe_unused]] const uint64_t result = report["platforms"][0]["layers"][0]["ztoc_size"];
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  EXPECT_LE(peak, 64_MiB + 2 * result);
+    EXPECT_LE(peak, 64_MiB + result);
 #endif
-  RecordProperty("peak_memory_mib", static_cast<int>(peak >> 20));
+    RecordProperty(std::string("peak_memory_mib_") + span_size, static_cast<int>(peak >> 20));
+  }
 }
 
 // Field report A25: two images share a layer; the second build does not read it and gives what a fresh build gives.

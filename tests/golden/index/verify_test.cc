@@ -113,6 +113,30 @@ TEST_F(Lies, AboutDigestsAndSizesAreFound) {
   EXPECT_THAT(Verify(loaded, ztoc), testing::Contains(HasSubstr("end of the archive")));
 }
 
+TEST_F(Lies, AboutAnEntrysSizeAreFoundWithItsName) {
+  const auto file = std::find_if(ztoc.entries.begin(), ztoc.entries.end(), [](const tar::Entry& entry) {
+    return entry.type == tar::EntryType::kRegular && entry.size > 1;
+  });
+  ASSERT_NE(file, ztoc.entries.end());
+  file->size -= 1;
+  EXPECT_THAT(Verify(loaded, ztoc), ElementsAre(HasSubstr("entry \"" + file->name + "\": size: ")));
+}
+
+TEST_F(Lies, AboutANameAreFoundWithTheName) {
+  const std::string right = ztoc.entries[1].name;
+  ztoc.entries[1].name = "other";
+  EXPECT_THAT(Verify(loaded, ztoc), testing::Contains(HasSubstr("\"" + right + "\"")));
+}
+
+TEST_F(Lies, AboutWhereASpanEndsAreFoundWithTheSpan) {
+  ASSERT_GT(ztoc.checkpoints.size(), 2u);
+  ztoc.checkpoints[2].compressed += 1;
+  EXPECT_THAT(Verify(loaded, ztoc), testing::Contains("span 1: its bytes do not match its digest"));
+  ztoc = loaded.scanned.ztoc;
+  ztoc.checkpoints[2].uncompressed -= 1;
+  EXPECT_THAT(Verify(loaded, ztoc), testing::Contains("span 2: its window is not the 32768 bytes before it"));
+}
+
 TEST_F(Lies, OfTheImageAreFound) {
   loaded.scanned.diff_id = oci::DiffId(oci::Digest::Of("x"));
   EXPECT_THAT(Verify(loaded, ztoc), ElementsAre(HasSubstr("DiffID: ")));

@@ -37,6 +37,17 @@ TEST(ToJson, HasAReasonForEverySkippedLayer) {
                 R"(","media_type":"","size":0,"outcome":"refused","reason":"why"}]}],"absent":[]})" + "\n");
 }
 
+TEST(Remarks, NameALayerThatIsOneLargeBlock) {
+  CreateReport report = WithLayers({LayerOutcome::kIndexed});
+  report.images[0].index = oci::Descriptor{};
+  report.images[0].layers[0].largest_span = uint64_t{256} << 20;
+  EXPECT_EQ(Remarks(report), "");
+  report.images[0].layers[0].largest_span += 1 << 20;
+  EXPECT_EQ(Remarks(report),
+            "layer sha256:000000000000: its compressor made one block of 257.0 MiB; it will be unpacked, not loaded "
+            "lazily\n");
+}
+
 TEST(ExitCodeOf, FollowsTheKindOfTheFault) {
   EXPECT_EQ(ExitCodeOf(absl::NotFoundError("")), ExitCode::kNotFound);
   EXPECT_EQ(ExitCodeOf(absl::UnauthenticatedError("")), ExitCode::kAuthentication);

@@ -142,6 +142,7 @@ TEST(LayerTree, AFileLivesOnUnderItsOtherName) {
   EXPECT_EQ(At(*layer.table, {"b"}).link_count, 1u);
 }
 
+// Field report D10: the target comes later, is in a layer below, or nowhere; the layer is unpacked, not mounted.
 TEST(LayerTree, HardLinksToNothingEarlierAreRefused) {
   EXPECT_THAT(WhyRefused(TarBuilder().HardLink("b", "a").File("a", "1")), HasSubstr("hard link to nothing"));
   EXPECT_THAT(WhyRefused(TarBuilder().File("a", "1").HardLink("a", "a")), HasSubstr("hard link to nothing"));

@@ -171,9 +171,67 @@ TEST(LayerScanner, PassesOnAnErrorOfItsStream) {
   }
 }
 
+// The header of the first member with another time, in GNU's base-256; a PAX record would still tell it.
+std::string WithTime(std::string tar, int64_t seconds) {
+  tar.replace(136, 12, std::string(12, seconds < 0 ? '\xff' : '\0'));
+  if (seconds >= 0) tar[136] = '\x80';
+  for (int i = 0; i < 8; ++i) tar[147 - i] = static_cast<char>(seconds >> (8 * i));
+  tar.replace(148, 8, "        ");
+  unsigned sum = 0;
+  for (const char byte : tar.substr(0, 512)) sum += static_cast<uint8_t>(byte);
+  std::string digits(6, '0');
+  for (size_t i = 6; i-- > 0; sum /= 8) digits[i] = static_cast<char>('0' + sum % 8);
+  return tar.replace(148, 8, digits + std::string("\0 ", 2));
+}
+
 TEST(LayerScanner, MarksATimeThatTheFormatCannotTell) {
-  const std::string tar = TarBuilder().File("old", "x", {.mtime = 1}).Finish();
-  EXPECT_TRUE(Scan(GzipMember(tar))->hazards.empty());
+  const std::string tar = TarBuilder().File("old", "x").Finish();
+  for (const int64_t last_possible : {int64_t{253402300799}, int64_t{-62167219200}}) {
+    EXPECT_EQ(Scan(GzipMember(WithTime(tar, last_possible)))->WhyNotExact(), nullptr);
+    const int64_t impossible = last_possible + (last_possible > 0 ? 1 : -1);
+    const Result<ScannedLayer> scanned = Scan(GzipMember(WithTime(tar, impossible)));
+    ASSERT_TRUE(scanned.ok()) << scanned.status();
+    ASSERT_NE(scanned->WhyNotExact(), nullptr);
+    EXPECT_EQ(scanned->WhyNotExact()->kind, Hazard::kLossyTime);
+    EXPECT_EQ(scanned->WhyNotExact()->reason, "modification time " + std::to_string(impossible) + " of \"old\"");
+  }
+}
+
+TEST(FieldReportD8, LongAndOddNamesAndTargetsAreKeptByteForByte) {
+  const std::string long_path = std::string(255, 'p') + "/" + std::string(44, 'q'), target(300, 't');
+  const std::string odd = "new\nline-\xff\xfe-" + std::string(240, 'x');
+  for (const bool gnu : {false, true}) {
+    TarBuilder tar;
+    if (gnu) tar.GnuLongNames();
+    tar.File(long_path, "x").Symlink("link", target).HardLink("hard", long_path).File(odd, "y").Whiteout(long_path);
+    const Result<ScannedLayer> scanned = Scan(GzipMember(tar.Finish()));
+    ASSERT_TRUE(scanned.ok()) << scanned.status();
+    const Result<Ztoc> ztoc = DecodeZtoc(*EncodeZtoc(scanned->ztoc));
+    ASSERT_TRUE(ztoc.ok()) << ztoc.status();
+    ASSERT_EQ(ztoc->entries.size(), 5u);
+    EXPECT_EQ(ztoc->entries[0].name, long_path);
+    EXPECT_EQ(ztoc->entries[1].link_name, target);
+    EXPECT_EQ(ztoc->entries[2].link_name, long_path);
+    EXPECT_EQ(ztoc->entries[3].name, odd);
+    EXPECT_EQ(ztoc->entries[4].name, std::string(255, 'p') + "/.wh." + std::string(44, 'q'));
+  }
+}
+
+TEST(FieldReportD9, AWhiteoutBeforeItsFolderKeepsItsPlace) {
+  const std::string tar = TarBuilder().Whiteout("root/a/b/x").Directory("root/a").Finish();
+  const Result<ScannedLayer> scanned = Scan(GzipMember(tar));
+  ASSERT_TRUE(scanned.ok()) << scanned.status();
+  ASSERT_EQ(scanned->ztoc.entries.size(), 2u);
+  EXPECT_EQ(scanned->ztoc.entries[0].name, "root/a/b/.wh.x");
+}
+
+TEST(FieldReportD11, LinkTargetsAreNotCleaned) {
+  const std::vector<std::string> targets = {"/bin/touch", "../x", "//y", "."};
+  TarBuilder tar;
+  for (size_t i = 0; i < targets.size(); ++i) tar.Symlink(std::to_string(i), targets[i]);
+  const Result<Ztoc> ztoc = DecodeZtoc(*EncodeZtoc(Scan(GzipMember(tar.Finish()))->ztoc));
+  ASSERT_TRUE(ztoc.ok()) << ztoc.status();
+  for (size_t i = 0; i < targets.size(); ++i) EXPECT_EQ(ztoc->entries[i].link_name, targets[i]);
 }
 
 }  // namespace
