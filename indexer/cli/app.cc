@@ -158,6 +158,7 @@ void AddZtocGetFile(CLI::App& ztoc, ZtocArguments& arguments, Run& run) {
   verb->add_option("digest", arguments.digest, kZtocOrLayer)->required()->type_name("");
   verb->add_option("path", arguments.path, "The file's path in the layer")->required()->type_name("");
   verb->add_option("-o,--output", arguments.output, "Write it here, not to standard output")->type_name("FILE");
+  verb->add_flag("--json", arguments.json, "Say as JSON what was written to FILE");
   AddConnection(verb, arguments.connection);
   verb->callback([&] { run = [&] { return ZtocGetFile(arguments); }; });
 }

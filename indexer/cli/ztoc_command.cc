@@ -82,11 +82,17 @@ ExitCode ZtocInfo(const ZtocArguments& arguments) {
 }
 
 ExitCode ZtocGetFile(const ZtocArguments& arguments) {
+  if (arguments.json && arguments.output.empty()) {
+    PrintError("--json", absl::InvalidArgumentError("standard output is the file's; name another place with --output"));
+    return ExitCode::kUsage;
+  }
   OpenedZtoc opened(arguments.connection);
   if (const ExitCode code = Open(arguments, opened); code != ExitCode::kDone) return code;
   const Status status = arguments.output.empty() ? Extract(opened, arguments.path, STDOUT_FILENO, "standard output")
                                                  : ExtractTo(opened, arguments.path, arguments.output);
-  return status.ok() ? ExitCode::kDone : Fail(arguments.target, status);
+  if (!status.ok()) return Fail(arguments.target, status);
+  if (arguments.json) std::fputs(ExtractedJson(opened.found, arguments.path, arguments.output).c_str(), stdout);
+  return ExitCode::kDone;
 }
 
 }  // namespace soci::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "indexer/cli/format.h"
+#include "indexer/index/file_extractor.h"
 #include "indexer/oci/json_writer.h"
 
 namespace soci::cli {
@@ -92,6 +93,18 @@ std::string ZtocJson(const FoundZtoc& found, bool with_files) {
     json.Key("files").BeginArray();
     for (const tar::Entry& entry : ztoc.entries) WriteEntry(json, entry);
     json.EndArray();
+  }
+  json.EndObject();
+  return json.text() + "\n";
+}
+
+std::string ExtractedJson(const FoundZtoc& found, const std::string& path, const std::string& output) {
+  oci::JsonWriter json;
+  json.BeginObject().Member("layer", found.layer.digest.ToString()).Member("path", path).Member("output", output);
+  const Result<const tar::Entry*> file = FindFile(found.ztoc, path);
+  if (file.ok()) {
+    json.Key("file");
+    WriteEntry(json, **file);
   }
   json.EndObject();
   return json.text() + "\n";

@@ -77,6 +77,18 @@ TEST_F(Indexing, AConnectionThatDropsInTheMiddleIsResumedByRangeAndTheIndexIsThe
   EXPECT_GE(resumes, 5u);
 }
 
+// Field report A14: whoever collects garbage at any moment finds no manifest that lists what is not there.
+TEST_F(Indexing, A14_WhatAnIndexListsIsStoredBeforeTheIndex) {
+  const std::string tar = TarBuilder().File("noise", NoiseBytes(1 << 20, 1)).Finish();
+  AddImage(Gzip(tar), oci::Digest::Of(tar).ToString());
+  const Result<ImageReport> report = Index();
+  ASSERT_TRUE(report.ok()) << report.status();
+  const std::vector<SeenRequest> puts = registry.Requests("PUT", "");
+  ASSERT_EQ(puts.size(), 3u) << "the empty config, the zTOC, the index";
+  EXPECT_NE(puts[1].target.find(report->layers.at(0).ztoc.digest.Hex()), std::string::npos);
+  EXPECT_NE(puts[2].target.find("/manifests/" + report->index->digest.ToString()), std::string::npos);
+}
+
 TEST_F(Indexing, ALayerWhoseBytesAreOthersIsSkippedAndNothingIsStored) {
   const std::string tar = TarBuilder().File("noise", NoiseBytes(1 << 20, 1)).Finish();
   const oci::Descriptor image = AddImage(Gzip(tar), oci::Digest::Of(tar).ToString());

@@ -1,6 +1,7 @@
 // soci-index as a program, on OCI layouts: what it prints, its exit codes, and that nothing is half-written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -76,6 +77,8 @@ TEST_F(Program, CreatePrintsOneDigestAndPlatformPerLine) {
   EXPECT_THAT(result.err, HasSubstr("layer sha256:32ee606b5f11  13.1 MiB  indexed\n"));
 }
 
+// Field reports A7 and A9: several architectures and an attestation, on a machine of one; and an entry without
+// platform.
 TEST_F(Program, EveryPlatformIsIndexedUnlessSomeAreNamed) {
   const std::string image = Image("i03-multi-platform");
   const CommandResult all = Run({"create", "--min-layer-size", "0", "--span-size", "64KiB", image});
@@ -88,6 +91,65 @@ TEST_F(Program, EveryPlatformIsIndexedUnlessSomeAreNamed) {
   EXPECT_THAT(one.out, HasSubstr(" linux/arm64/v8\n"));
   EXPECT_EQ(std::count(one.out.begin(), one.out.end(), '\n'), 1);
   ExpectFailure({"create", "--platform", "linux/s390x", image}, 3, "platform linux/s390x is not in the image");
+}
+
+// Field report A7: what has no platform, or is no image, does not disturb.
+TEST_F(Program, AnEntryWithoutAPlatformGetsItsConfigs) {
+  const CommandResult create = Run({"create", "--min-layer-size", "0", Image("i15-no-platform")});
+  EXPECT_EQ(create.exit_code, 0) << create.err;
+  EXPECT_THAT(create.out, testing::MatchesRegex("sha256:[0-9a-f]+ linux/amd64\nsha256:[0-9a-f]+ linux/arm64\n"));
+}
+
+// Field report A8.
+TEST_F(Program, APlatformThatIsNotThereIsReportedAndTheOthersAreIndexed) {
+  const CommandResult create = Run({"create", "--min-layer-size", "0", Image("i10-partial-list")});
+  EXPECT_EQ(create.exit_code, 7) << create.err;
+  EXPECT_THAT(create.err, HasSubstr("platform linux/arm/v7 not indexed: "));
+  EXPECT_GE(std::count(create.out.begin(), create.out.end(), '\n'), 1);
+}
+
+TEST_F(Program, TheSameImageGetsTheSameIndexWhateverTheMachineIsSetTo) {
+  const std::string image = Image("i03-multi-platform");
+  std::vector<std::string> outputs;
+  for (const char* jobs : {"1", "7"}) {
+    for (const auto& [zone, locale] :
+         {std::pair("UTC", "C"), {"Asia/Kathmandu", "C.UTF-8"}, {"America/St_Johns", "de_DE"}}) {
+      const CommandResult create = test::RunCommand(
+          {SOCI_BINARY_DIR "/bin/soci-index", "create", "--min-layer-size", "0", "--jobs", jobs, image},
+          std::chrono::seconds(60), {.environment = {{"TZ", zone}, {"LC_ALL", locale}}});
+      EXPECT_EQ(create.exit_code, 0) << create.err;
+      outputs.push_back(create.out);
+    }
+  }
+  EXPECT_NE(outputs[0], "");
+  EXPECT_THAT(outputs, testing::Each(outputs[0]));
+}
+
+// Field report A16: a user without rights, in an empty environment.
+TEST_F(Program, NeedsNoRightsAndNoEnvironment) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+  const std::string image = Image("i01-single-big");
+  std::filesystem::copy_file(SOCI_BINARY_DIR "/bin/soci-index", directory / "soci-index");
+  ASSERT_TRUE(test::RunCommand({"chown", "-R", "65534:65534", directory.path()}).ok());
+  const CommandResult create = test::RunCommand({"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "env",
+                                                 "-i", directory / "soci-index", "create", image});
+  EXPECT_EQ(create.out, std::string(kIndexOfI01) + " linux/amd64\n") << create.err;
+}
+
+// Field report A24: one image under two names.
+TEST_F(Program, TheSameImageUnderTwoNamesGetsOneIndexForBoth) {
+  const std::string image = Image("i01-single-big"), path = directory / "i01-single-big/index.json";
+  nlohmann::json index = nlohmann::json::parse(ReadFile(path).value());
+  index["manifests"].push_back(index["manifests"][0]);
+  index["manifests"][0]["annotations"]["org.opencontainers.image.ref.name"] = "one";
+  index["manifests"][1]["annotations"]["org.opencontainers.image.ref.name"] = "two";
+  ASSERT_TRUE(WriteFileAtomic(path, index.dump()).ok());
+  for (const char* name : {":one", ":two", ""}) {
+    EXPECT_EQ(Run({"create", image + name}).out, std::string(kIndexOfI01) + " linux/amd64\n");
+  }
+  for (const char* name : {":one", ":two"}) EXPECT_THAT(Run({"list", image + name}).out, HasSubstr(kIndexOfI01));
+  index = nlohmann::json::parse(ReadFile(path).value());
+  EXPECT_EQ(index["manifests"].size(), 3u);
 }
 
 TEST_F(Program, QuietTellsOnlyWhatWasSkipped) {
@@ -339,6 +401,10 @@ TEST_F(Program, ZtocInfoAndGetFileLookIntoALayer) {
   EXPECT_TRUE(file.out == expected.out);
   ASSERT_EQ(Run({"ztoc", "get-file", image, ztoc, "f/a", "-o", directory / "out"}).exit_code, 0);
   EXPECT_TRUE(ReadFile(directory / "out").value() == expected.out);
+  const CommandResult told = Run({"ztoc", "get-file", "--json", image, ztoc, "f/a", "-o", directory / "again"});
+  EXPECT_EQ(nlohmann::json::parse(told.out)["file"]["size"], expected.out.size()) << told.err;
+  EXPECT_TRUE(ReadFile(directory / "again").value() == expected.out);
+  ExpectFailure({"ztoc", "get-file", "--json", image, ztoc, "f/a"}, 2, "--output");
   ExpectFailure({"ztoc", "get-file", image, ztoc, "f/no"}, 3, "f/no");
   ExpectFailure({"ztoc", "get-file", image, ztoc, "f", "-o", directory / "new"}, 1, "is no regular file");
   ExpectFailure({"ztoc", "info", image, "sha256:" + std::string(64, 'a')}, 3, "has a zTOC");

@@ -8,6 +8,7 @@ namespace soci::test {
 
 std::string LayerPlan::Tar() const {
   TarBuilder tar;
+  if (gnu_names) tar.GnuLongNames();
   size_t number = 0;
   for (const PlannedFile& file : files) {
     std::string name = fmt::format("{}-", number++);
@@ -35,6 +36,12 @@ std::string LayerPlan::Tar() const {
       case 'c':
         tar.CharDevice(name, 1, 3, attributes);
         break;
+      case 'b':
+        tar.BlockDevice(name, 7, file.seed % 256, attributes);
+        break;
+      case 'w':
+        tar.Whiteout(name);
+        break;
       default:
         tar.File(name, RandomBytes(file.size, random), attributes);
     }
@@ -43,6 +50,7 @@ std::string LayerPlan::Tar() const {
 }
 
 std::string LayerPlan::Blob(const std::string& tar) const {
+  if (plain) return tar;
   std::string blob;
   std::string_view rest = tar;
   for (const PlannedMember& member : members) {
@@ -54,7 +62,8 @@ std::string LayerPlan::Blob(const std::string& tar) const {
 }
 
 std::string LayerPlan::ToString() const {
-  std::string text = fmt::format("span {} read {} padding {}\n", span_size, read_size, padding);
+  std::string text =
+      fmt::format("span {} read {} padding {} gnu {} plain {}\n", span_size, read_size, padding, gnu_names, plain);
   for (const PlannedFile& file : files) {
     text += fmt::format("  {} name {} size {} seed {} xattr {}\n", file.kind, file.name_size, file.size, file.seed,
                         file.has_xattr);
@@ -70,10 +79,12 @@ LayerPlan RandomPlan(unsigned seed) {
   plan.span_size = uint64_t{1} << (random() % 17);
   plan.read_size = size_t{1} << (random() % 17);
   if (random() % 4 == 0) plan.padding = random() % 20'000;
+  plan.gnu_names = random() % 3 == 0;
+  plan.plain = random() % 10 == 0;
   const size_t files = random() % 40;
   for (size_t i = 0; i < files; ++i) {
     PlannedFile file;
-    file.kind = "ffffdlhpc"[random() % 9];
+    file.kind = "ffffdlhpcbw"[random() % 11];
     file.name_size = 3 + random() % (random() % 4 == 0 ? 250 : 20);
     file.size = random() % (random() % 5 == 0 ? 200'000 : 3'000);
     file.seed = static_cast<unsigned>(random());
@@ -115,6 +126,7 @@ std::vector<LayerPlan> SmallerPlans(const LayerPlan& plan) {
   for (size_t i = 0; i < plan.members.size(); ++i) {
     if (plan.members[i].size > 0) add([i](LayerPlan& p) { p.members[i].size /= 2; });
   }
+  if (plan.gnu_names) add([](LayerPlan& p) { p.gnu_names = false; });
   if (plan.padding > 0) add([](LayerPlan& p) { p.padding /= 2; });
   return smaller;
 }

@@ -11,7 +11,8 @@
 namespace soci::test {
 
 struct PlannedFile {
-  char kind = 'f';  // f file, d directory, l symlink, h hard link to the first file, p fifo, c device
+  char kind =
+      'f';  // f file, d directory, l symlink, h hard link to the first file, p fifo, c and b devices, w whiteout
   size_t name_size = 8;
   size_t size = 0;
   unsigned seed = 0;
@@ -29,6 +30,8 @@ struct LayerPlan {
   size_t padding = 0;                  // after the archive
   uint64_t span_size = 4096;
   size_t read_size = 4096;
+  bool gnu_names = false;  // long names in members of their own, not in PAX records
+  bool plain = false;      // not compressed at all
 
   std::string Tar() const;
   std::string Blob(const std::string& tar) const;
