@@ -6,9 +6,9 @@
 
 #include "indexer/base/units.h"
 #include "indexer/ztoc/layer_scanner.h"
+#include "tests/allocations/allocation_meter.h"
 #include "tests/gzip/gzip_maker.h"
 #include "tests/gzip/scanned_gzip.h"
-#include "tests/support/allocation_meter.h"
 #include "tests/support/tar_builder.h"
 
 namespace soci {
@@ -34,6 +34,15 @@ std::string Decode(const std::string& bytes) {
   const Result<Ztoc> read = DecodeZtoc(bytes);
   EXPECT_LT(meter.Peak(), kMostMemory);
   return read.ok() ? "accepted" : std::string(Message(read.status()));
+}
+
+TEST(HostileZtocMemory, IsReallyCounted) {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  const test::AllocationMeter meter;
+  { const std::string large(1'000'000, 'x'); }
+  EXPECT_GE(meter.Peak(), 1'000'000u);
+  EXPECT_LT(meter.Peak(), 1'100'000u);
+#endif
 }
 
 // The place of a text that occurs once.

@@ -1,5 +1,6 @@
 // Counts what a test's program has allocated with `new`: a reader of hostile bytes must not be talked into taking
-// memory. Linking it replaces the global operators. Counts of all threads together.
+// memory. Linking it replaces the global operators. Counts of all threads together; under a sanitizer
+// nothing is counted.
 #pragma once
 
 #include <cstddef>
