@@ -64,6 +64,9 @@ CLI::Option* AddRepeatable(CLI::App* verb, const std::string& name, std::vector<
 void AddConnection(CLI::App* verb, ConnectionArguments& connection) {
   verb->add_flag("--plain-http", connection.plain_http, "Speak http to the registry");
   AddRepeatable(verb, "--ca", connection.ca_files, "Trust the certificates in this file too")->type_name("FILE");
+  verb->add_option("--hosts-dir", connection.hosts_directory, "Mirrors and settings: HOST/hosts.toml, as containerd's")
+      ->type_name("DIR")
+      ->capture_default_str();
 }
 
 void AddJobs(CLI::App* verb, size_t& jobs) {
@@ -94,6 +97,8 @@ void AddCreate(CLI::App& app, CreateArguments& arguments, Run& run) {
       ->type_name("DIR");
   verb->add_option("-o,--output", arguments.output, "An archive with the index goes here; FILE stays as it is")
       ->type_name("FILE");
+  verb->add_option("--tag-index", arguments.index_tag, "Tag the index too, so that clean-up of untagged ones spares it")
+      ->type_name("TAG");
   verb->add_flag("--verify", arguments.verify, "Read each layer again and prove its zTOC before storing");
   verb->add_flag("--allow-partial", arguments.allow_partial, "Exit 0 although layers were skipped");
   verb->add_flag("--json", arguments.json, "Report as JSON");

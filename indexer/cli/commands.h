@@ -13,6 +13,7 @@ namespace soci::cli {
 struct ConnectionArguments {
   bool plain_http = false;
   std::vector<std::string> ca_files = {};
+  std::string hosts_directory = "/etc/containerd/certs.d";  // may be missing
 };
 
 struct CreateArguments {
@@ -24,8 +25,9 @@ struct CreateArguments {
   std::vector<std::string> prefetch_files = {};
   std::vector<std::string> optimizations = {};
   size_t jobs = 0;
-  std::string cache = {};   // a directory
-  std::string output = {};  // archives only: a file; empty: the archive itself
+  std::string cache = {};      // a directory
+  std::string output = {};     // archives only: a file; empty: the archive itself
+  std::string index_tag = {};  // empty: the index has no tag
   bool verify = false;
   bool allow_partial = false;
   bool json = false;

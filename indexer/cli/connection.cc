@@ -1,7 +1,9 @@
 #include "indexer/cli/connection.h"
 
+#include <cstdlib>
 #include <utility>
 
+#include "indexer/base/thread_pool.h"
 #include "indexer/content/docker_archive.h"
 #include "indexer/content/oci_archive.h"
 #include "indexer/content/oci_layout.h"
@@ -14,8 +16,17 @@
 namespace soci::cli {
 namespace {
 
-RegistryClientOptions ClientOptions(const ConnectionArguments& arguments) {
+// Where a layer goes that a server sends as a whole only; used for that and nothing else.
+std::string TemporaryFolder() {
+  const char* folder = std::getenv("TMPDIR");
+  return folder != nullptr && *folder != '\0' ? folder : "/tmp";
+}
+
+RegistryClientOptions ClientOptions(const ConnectionArguments& arguments, ThreadPool& spool_threads) {
   RegistryClientOptions options;
+  options.hosts.directories = arguments.hosts_directory;
+  options.spool_directory = TemporaryFolder();
+  options.spool_threads = &spool_threads;
   // About 6 s: a person or a pipeline waits. Attempts that brought bytes of a layer do not count.
   options.retry.attempts = 6;
   if (arguments.plain_http) options.hosts.plain_http = RegistryHostsOptions::PlainHttp::kAlways;
@@ -34,8 +45,9 @@ struct Connection::Network {
   explicit Network(const ConnectionArguments& arguments)
       : transport(MakeCurlTransport({.user_agent = "soci-index"})),
         credentials(MakeDockerConfigCredentials()),
-        registry(MakeRegistryClient(*transport, *credentials, ClientOptions(arguments))) {}
+        registry(MakeRegistryClient(*transport, *credentials, ClientOptions(arguments, spool_threads))) {}
 
+  ThreadPool spool_threads{"spool", 1};
   std::unique_ptr<HttpTransport> transport;
   std::unique_ptr<CredentialProvider> credentials;
   std::unique_ptr<RegistryClient> registry;

@@ -26,6 +26,21 @@ CreateOptions OptionsOf(const CreateArguments& arguments) {
   return options;
 }
 
+// Each platform has an index of its own: "soci-linux-arm64".
+std::string TagFor(const std::string& tag, const oci::Platform& platform) {
+  std::string name = tag + "-" + platform.ToString();
+  std::replace(name.begin(), name.end(), '/', '-');
+  return name;
+}
+
+// What is wrong with the tag that was asked for; "" if nothing.
+std::string TagProblem(const std::string& tag, const Target& target) {
+  if (tag.empty()) return "";
+  if (target.kind != Target::Kind::kRegistry) return "only in a registry: elsewhere what has no tag is kept";
+  if (!oci::Reference::Parse("registry.example/image:" + tag).ok()) return "not a tag";
+  return tag == target.reference.tag ? "this is the image's own tag" : "";
+}
+
 // One image after the other; the layers of each side by side.
 Result<CreateReport> IndexAll(ImageHome& home, SelectedImages selected, const CreateArguments& arguments) {
   const ProgressStyle style = arguments.quiet ? ProgressStyle::kSkipsOnly : StyleForStandardError();
@@ -34,7 +49,13 @@ Result<CreateReport> IndexAll(ImageHome& home, SelectedImages selected, const Cr
   if (!arguments.cache.empty()) {
     SOCI_ASSIGN_OR_RETURN(cache, ZtocCache::Open(arguments.cache));
   }
-  ImageIndexer indexer(home, OptionsOf(arguments), *progress, cache.get());
+  CreateOptions options = OptionsOf(arguments);
+  if (!arguments.index_tag.empty()) {
+    options.index_tag = [&, several = selected.images.size() > 1](const oci::Platform& platform) {
+      return several ? TagFor(arguments.index_tag, platform) : arguments.index_tag;
+    };
+  }
+  ImageIndexer indexer(home, std::move(options), *progress, cache.get());
   CreateReport report{.target = home.Name(), .images = {}, .absent = std::move(selected.absent)};
   for (const PlatformImage& image : selected.images) {
     Result<ImageReport> one = indexer.Index(image, kLayerContext);
@@ -56,6 +77,10 @@ ExitCode Create(const CreateArguments& arguments) {
   }
   if (!arguments.output.empty() && !parsed->target.IsArchive()) {
     PrintError("--output", absl::InvalidArgumentError("only an archive is written to another file"));
+    return ExitCode::kUsage;
+  }
+  if (std::string problem = TagProblem(arguments.index_tag, parsed->target); !problem.empty()) {
+    PrintError("--tag-index", absl::InvalidArgumentError(problem));
     return ExitCode::kUsage;
   }
   Connection connection(arguments.connection);

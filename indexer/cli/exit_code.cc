@@ -24,6 +24,8 @@ ExitCode ExitCodeOf(const Status& status) {
     case absl::StatusCode::kDataLoss:
     case absl::StatusCode::kOutOfRange:
       return ExitCode::kBadData;
+    case absl::StatusCode::kUnimplemented:
+      return ExitCode::kNotTaken;
     default:
       return ExitCode::kFailed;
   }

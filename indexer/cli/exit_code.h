@@ -18,6 +18,7 @@ enum class ExitCode : int {
   kBadData = 6,         // does not match its digest, or is malformed
   kPartDone = 7,        // some layers, or some platforms, could not be indexed
   kNothingToIndex = 8,  // no layer is of a kind and size that gets a zTOC
+  kNotTaken = 9,        // the registry takes no index: it refuses such manifests, or all pushes
 };
 
 ExitCode ExitCodeOf(const Status& status);

@@ -34,7 +34,10 @@ class ImageHome {
 
   virtual Status PutBlob(const oci::Descriptor& blob, std::string_view bytes) = 0;
   // Stores a manifest about `subject` and lists it, so that FindReferrers gives it back.
+  // kUnimplemented: the home takes no such manifest.
   virtual Status PutReferrer(const oci::Descriptor& manifest, std::string_view json, const oci::Digest& subject) = 0;
+  // Gives a manifest that is here the name `tag`, in place of what had it.
+  virtual Status Tag(const oci::Descriptor& manifest, std::string_view json, const std::string& tag) = 0;
   // Called once when all is put: an archive is written anew then, and not before.
   virtual Status Commit() = 0;
 };

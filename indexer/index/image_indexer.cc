@@ -214,6 +214,10 @@ Status ImageIndexer::Store(ImageReport& report, const std::vector<ScannedEntry*>
   const oci::Descriptor descriptor = ReferrerDescriptor(index, json);
   SOCI_RETURN_IF_ERROR(Annotate(home_.PutReferrer(descriptor, json, report.image.digest),
                                 fmt::format("storing the SOCI index {}", descriptor.digest.ToString())));
+  if (options_.index_tag) {
+    SOCI_RETURN_IF_ERROR(Annotate(home_.Tag(descriptor, json, options_.index_tag(report.platform)),
+                                  fmt::format("tagging the SOCI index {}", descriptor.digest.ToString())));
+  }
   report.index = descriptor;
   return OkStatus();
 }

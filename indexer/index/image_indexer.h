@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,6 +32,8 @@ struct CreateOptions {
   std::vector<std::string> prefetch_paths = {};
   size_t threads = 0;   // layers at once; 0: one per core
   bool verify = false;  // prove each zTOC right before anything is stored
+  // Makes the tag that an index gets besides; null: none.
+  std::function<std::string(const oci::Platform&)> index_tag = {};
 };
 
 struct LayerReport {

@@ -75,6 +75,10 @@ class LayoutHome : public ImageHome {
     return layout_->List(manifest);
   }
 
+  Status Tag(const oci::Descriptor&, std::string_view, const std::string&) override {
+    return absl::UnimplementedError("an index that is in no registry has no tag of its own");
+  }
+
   Status Commit() override { return layout_->Commit(); }
 
  private:

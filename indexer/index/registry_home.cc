@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "indexer/oci/manifest.h"
 #include "indexer/registry/referrers_tag.h"
 #include "indexer/registry/registry_client.h"
+#include "indexer/registry/registry_error.h"
 
 namespace soci {
 namespace {
@@ -64,15 +66,44 @@ class RegistryHome : public ImageHome {
   }
 
   Status PutReferrer(const oci::Descriptor& manifest, std::string_view json, const oci::Digest& subject) override {
-    SOCI_ASSIGN_OR_RETURN(PushedManifest pushed,
-                          registry_.PushManifest(reference_, manifest.digest.ToString(), manifest.media_type, json));
-    if (pushed.subject_accepted) return OkStatus();
+    if (IsListed(manifest, subject)) return OkStatus();
+    Result<PushedManifest> pushed =
+        registry_.PushManifest(reference_, manifest.digest.ToString(), manifest.media_type, json);
+    if (!pushed.ok()) return NotTaken(pushed.status());
+    if (pushed->subject_accepted) return OkStatus();
     return AddToReferrersTag(registry_, reference_, subject, manifest);
+  }
+
+  Status Tag(const oci::Descriptor& manifest, std::string_view json, const std::string& tag) override {
+    Result<FetchedDocument> there = registry_.FetchManifest(reference_, tag, {});
+    if (there.ok() && there->digest == manifest.digest) return OkStatus();
+    Result<PushedManifest> pushed = registry_.PushManifest(reference_, tag, manifest.media_type, json);
+    return pushed.ok() ? OkStatus() : Annotate(NotTaken(pushed.status()), "tag " + tag);
   }
 
   Status Commit() override { return OkStatus(); }
 
  private:
+  // The registry has it and gives it back: nothing is sent again. What cannot be told is no.
+  bool IsListed(const oci::Descriptor& manifest, const oci::Digest& subject) {
+    Result<std::vector<oci::Descriptor>> listed =
+        registry_.FindReferrers(reference_, subject, manifest.artifact_type, {});
+    if (!listed.ok()) return false;
+    const bool found = std::any_of(listed->begin(), listed->end(),
+                                   [&](const oci::Descriptor& one) { return one.digest == manifest.digest; });
+    return found && registry_.FetchManifest(reference_, manifest.digest.ToString(), {}).ok();
+  }
+
+  // Some registries refuse manifests with a subject, or with a type they do not know; others take no pushes at all.
+  static Status NotTaken(const Status& status) {
+    const std::optional<int> http = HttpStatusOf(status);
+    const bool refused = http == 400 || http == 405 || http == 406 || http == 415 || http == 422;
+    if (!refused) return status;
+    return WithHttpStatus(absl::UnimplementedError(fmt::format(
+                              "the registry takes no SOCI index, the image is as it was: {}", Message(status))),
+                          *http);
+  }
+
   // The descriptor of what is called `name`. The document's own word for its type comes before the server's.
   Result<oci::Descriptor> Describe(const std::string& name, const FetchContext& context) {
     SOCI_ASSIGN_OR_RETURN(FetchedDocument document, registry_.FetchManifest(reference_, name, context));

@@ -34,15 +34,16 @@ UniqueFd OpenNamelessFile(const std::string& directory) {
 
 class BlobSpool::DownloadSink final : public ByteSink {
  public:
-  explicit DownloadSink(std::shared_ptr<BlobSpool> spool) : spool_(std::move(spool)) {}
+  DownloadSink(std::shared_ptr<BlobSpool> spool, uint64_t number) : spool_(std::move(spool)), number_(number) {}
   Status OnBytes(ByteSpan bytes) override {
-    spool_->OnDownloaded(bytes);
+    spool_->OnDownloaded(number_, bytes);
     return OkStatus();
   }
-  void OnEnd(Status status) override { spool_->OnDownloadEnd(std::move(status)); }
+  void OnEnd(Status status) override { spool_->OnDownloadEnd(number_, std::move(status)); }
 
  private:
   const std::shared_ptr<BlobSpool> spool_;
+  const uint64_t number_;
 };
 
 class BlobSpool::Reader final : public Transfer {
@@ -78,7 +79,13 @@ bool BlobSpool::active() const {
   return state_ == State::kRunning || state_ == State::kComplete;
 }
 
+bool BlobSpool::unusable() const {
+  MutexLock lock(mutex_);
+  return state_ == State::kUnusable;
+}
+
 bool BlobSpool::Start() {
+  uint64_t number = 0;
   {
     MutexLock lock(mutex_);
     if (state_ == State::kUnusable) return false;
@@ -90,6 +97,7 @@ bool BlobSpool::Start() {
       return false;
     }
     state_ = State::kRunning;
+    number = ++download_number_;
     written_ = queued_ = 0;
     queue_.clear();
     ended_ = paused_ = false;
@@ -97,8 +105,12 @@ bool BlobSpool::Start() {
   }
   hasher_ = oci::Hasher();
   log::Info("blob {}: the server ignores ranges, it is downloaded as a whole", blob_.digest.ToString());
-  std::shared_ptr<Transfer> download = start_(std::make_shared<DownloadSink>(shared_from_this()));
+  std::shared_ptr<Transfer> download = start_(std::make_shared<DownloadSink>(shared_from_this(), number));
   MutexLock lock(mutex_);
+  if (number != download_number_) {
+    if (download != nullptr) download->Cancel();  // given up already
+    return true;
+  }
   if (!ended_) download_ = std::move(download);
   if (state_ == State::kUnusable) CancelDownload();
   return true;
@@ -125,9 +137,10 @@ void BlobSpool::CancelDownload() {
   download_.reset();
 }
 
-void BlobSpool::OnDownloaded(ByteSpan bytes) {
+void BlobSpool::OnDownloaded(uint64_t download, ByteSpan bytes) {
   {
     MutexLock lock(mutex_);
+    if (download != download_number_) return;
     queue_.emplace_back(bytes.begin(), bytes.end());
     queued_ += bytes.size();
     if (queued_ > kQueueLimit && !paused_ && download_ != nullptr) {
@@ -138,9 +151,10 @@ void BlobSpool::OnDownloaded(ByteSpan bytes) {
   Wake();
 }
 
-void BlobSpool::OnDownloadEnd(Status status) {
+void BlobSpool::OnDownloadEnd(uint64_t download, Status status) {
   {
     MutexLock lock(mutex_);
+    if (download != download_number_) return;
     ended_ = true;
     end_ = std::move(status);
     download_.reset();
@@ -200,6 +214,7 @@ bool BlobSpool::WriteSome() {
     if (!status.ok()) break;
     offset += piece.size();
   }
+  const bool disk_failed = !status.ok();
   bool over = false;
   {
     MutexLock lock(mutex_);
@@ -210,23 +225,25 @@ bool BlobSpool::WriteSome() {
   if (status.ok() && over && (offset != static_cast<uint64_t>(blob_.size) || hasher_.Finish() != blob_.digest)) {
     status = absl::DataLossError(fmt::format("blob {}: the bytes do not match the digest", blob_.digest.ToString()));
   }
-  if (over || !status.ok()) EndDownload(std::move(status));
+  if (over || !status.ok()) EndDownload(std::move(status), disk_failed);
   return true;
 }
 
 // Complete, or back to the start: the next read asks the server again.
-void BlobSpool::EndDownload(Status status) {
-  {
-    MutexLock lock(mutex_);
-    bool disk = status.code() == absl::StatusCode::kResourceExhausted && !ended_;
-    if (state_ == State::kUnusable) return;
-    state_ = status.ok() ? State::kComplete : disk ? State::kUnusable : State::kIdle;
-    if (!status.ok()) {
-      end_ = status;
-      written_ = 0;
-      CancelDownload();
-    }
+void BlobSpool::EndDownload(Status status, bool disk_failed) {
+  MutexLock lock(mutex_);
+  if (state_ == State::kUnusable) return;
+  state_ = status.ok() ? State::kComplete : disk_failed ? State::kUnusable : State::kIdle;
+  if (status.ok()) return;
+  if (disk_failed) {
+    file_ = UniqueFd();  // its bytes are somebody's space
+    log::Warning("blob {}: {}; going on without it, which is slow", blob_.digest.ToString(), Message(status));
   }
+  end_ = std::move(status);
+  written_ = queued_ = 0;
+  queue_.clear();
+  ++download_number_;
+  CancelDownload();
 }
 
 // One piece for the first reader that can have one. False: nobody can.

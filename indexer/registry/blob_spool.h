@@ -2,8 +2,9 @@
 //
 // Without it each read of the blob's end would cost the whole blob. The first read that meets such an answer starts the
 // download; reads get their bytes as soon as the download has passed them. The file is gone with the object, also after
-// a crash; the digest is checked at the end, and a blob that fails the check fails its remaining readers. File work
-// happens on the spool's thread, sinks are called there too. Any thread.
+// a crash; the digest is checked at the end, and a blob that fails the check fails its remaining readers. A disk that
+// fails ends the spool for good: its readers hear of it and go on without. File work happens on the spool's thread,
+// sinks are called there too. Any thread.
 #pragma once
 
 #include <deque>
@@ -29,6 +30,8 @@ class BlobSpool : public std::enable_shared_from_this<BlobSpool> {
 
   // The blob is here or on its way: no range need be asked for.
   bool active() const;
+  // There is no file to be had (any more): reads do without the spool.
+  bool unusable() const;
   // False: the directory takes no file; the caller goes on without a spool.
   bool Start();
   // [begin, end) to the sink. Only while active() was true; if the download has failed since, the sink hears of it.
@@ -41,13 +44,13 @@ class BlobSpool : public std::enable_shared_from_this<BlobSpool> {
   class Reader;
   enum class State { kIdle, kRunning, kComplete, kUnusable };  // unusable: there is no file to be had, or Close
 
-  void OnDownloaded(ByteSpan bytes);
-  void OnDownloadEnd(Status status);
+  void OnDownloaded(uint64_t download, ByteSpan bytes);
+  void OnDownloadEnd(uint64_t download, Status status);
   void Wake();
   void Pump();
   bool WriteSome();
   bool ServeOne();
-  void EndDownload(Status status);
+  void EndDownload(Status status, bool disk_failed);
   void CancelDownload() SOCI_REQUIRES(mutex_);
 
   const oci::Descriptor blob_;
@@ -63,6 +66,7 @@ class BlobSpool : public std::enable_shared_from_this<BlobSpool> {
   std::deque<ByteBuffer> queue_ SOCI_GUARDED_BY(mutex_);  // downloaded, not yet in the file
   uint64_t queued_ SOCI_GUARDED_BY(mutex_) = 0;
   uint64_t written_ SOCI_GUARDED_BY(mutex_) = 0;
+  uint64_t download_number_ SOCI_GUARDED_BY(mutex_) = 0;  // what one that was given up still says is not heard
   bool ended_ SOCI_GUARDED_BY(mutex_) = false;
   Status end_ SOCI_GUARDED_BY(mutex_);
   std::shared_ptr<Transfer> download_ SOCI_GUARDED_BY(mutex_);

@@ -41,6 +41,7 @@ Result<CallResult> FetchPage(const std::shared_ptr<RegistryCore>& core, const oc
   spec.path = path;
   spec.absolute_url = next;
   spec.capability = HostCapability::kResolve;
+  spec.absence_counts = true;
   spec.what =
       fmt::format("finding referrers of {} in {}/{}", subject.ToString(), repository.host, repository.repository);
   CallContent content;

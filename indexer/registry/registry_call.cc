@@ -120,6 +120,10 @@ Status RegistryCall::ChooseHosts() {
   }
   hosts_ = *std::move(hosts);
   host_index_ = 0;
+  if (spec_.absence_counts) {  // servers that do not answer come last: those that do suffice
+    auto down = [this](const RegistryHost& host) { return core_->health.IsDown(host.base); };
+    if (!down(hosts_.front())) std::erase_if(hosts_, down);
+  }
   if (spec_.redirects) {
     std::stable_partition(hosts_.begin(), hosts_.end(),
                           [this](const RegistryHost& host) { return !spec_.redirects->IsMissingAt(host.base); });
@@ -393,7 +397,9 @@ void RegistryCall::OnFailed(Status status) {
   if (answered && head_.status == 404 && spec_.redirects && !OnStorage()) {
     spec_.redirects->NoteMissingAt(hosts_[host_index_].base);
   }
+  if (answered && (head_.status == 404 || head_.status == 405 || head_.status == 410)) round_absence_ = status;
   bool retryable = answered ? IsRetryableStatus(head_.status) : status.code() == absl::StatusCode::kUnavailable;
+  round_trouble_ = round_trouble_ || (answered && retryable);
   if (!answered && retryable && progress_ == 0 && !OnStorage()) core_->health.NoteDown(hosts_[host_index_].base);
   TryNextHost(std::move(status), retryable);
 }
@@ -409,6 +415,7 @@ void RegistryCall::TryNextHost(Status status, bool retryable) {
     return StartAttempt();
   }
   if (!round_retryable_) return Finish(std::move(round_failure_));
+  if (spec_.absence_counts && !round_absence_.ok() && !round_trouble_) return Finish(std::move(round_absence_));
   WaitAndRetry();
 }
 
@@ -417,7 +424,8 @@ void RegistryCall::WaitAndRetry() {
   failed.retry_after = std::exchange(retry_after_, std::nullopt);
   std::optional<milliseconds> wait = NextWait(core_->options.retry, failed);
   if (!wait) return Finish(std::move(round_failure_));
-  round_retryable_ = false;
+  round_retryable_ = round_trouble_ = false;
+  round_absence_ = OkStatus();
   // Settings may have changed, and servers that are down are asked last.
   if (Status status = ChooseHosts(); !status.ok()) return Finish(std::move(status));
   if (progress_ >= kFreeProgress && !failed.retry_after) return StartAttempt();  // go on at once where the bytes ended

@@ -50,8 +50,11 @@ struct CallSpec {
   HostCapability capability = HostCapability::kPull;
   std::shared_ptr<RedirectMemory> redirects;  // null: the target is not remembered
   bool resumes = false;                       // the handler keeps what came and asks for the rest: bytes are progress
-  bool renew_budget = false;                  // the budget counts from the last bytes that came
-  std::string what;                           // for errors: "fetching blob sha256:... of host/name"
+  // A search: one server's "not there" stands where the others cannot be reached. Behind a mirror in a network of its
+  // own every search would otherwise wait for an origin that never answers.
+  bool absence_counts = false;
+  bool renew_budget = false;  // the budget counts from the last bytes that came
+  std::string what;           // for errors: "fetching blob sha256:... of host/name"
 };
 
 class RegistryCall final : public Transfer, public std::enable_shared_from_this<RegistryCall> {
@@ -122,6 +125,8 @@ class RegistryCall final : public Transfer, public std::enable_shared_from_this<
   Status refusal_;        // what the registry said when it last wanted other credentials
   Status round_failure_;  // the worst of the servers asked since the last wait
   bool round_retryable_ = false;
+  Status round_absence_;        // the last "not there" of this round
+  bool round_trouble_ = false;  // a server that was reached could not answer
   std::optional<std::chrono::milliseconds> retry_after_;
 
   // This attempt.

@@ -90,24 +90,44 @@ class ReadHandle final : public Transfer {
   bool cancelled_ SOCI_GUARDED_BY(mutex_) = false;
 };
 
+// Reads what is left of a read from the server, whatever that costs. From is where to go on.
+using ReadDirectly = std::function<void(uint64_t from, std::shared_ptr<ByteSink> sink)>;
+
 // Ends a spooled read when its context is stopped, and keeps everything it needs alive until it has ended.
-class StoppableSink final : public ByteSink {
+class SpooledSink final : public ByteSink {
  public:
-  StoppableSink(std::shared_ptr<ByteSink> sink, std::stop_token stop, std::weak_ptr<ReadHandle> handle,
-                std::shared_ptr<void> keep)
-      : sink_(std::move(sink)), keep_(std::move(keep)), stop_callback_(std::move(stop), [handle = std::move(handle)] {
+  // `spool`: whether there is one is asked when the read fails. `directly` holds what the read needs.
+  SpooledSink(uint64_t begin, std::shared_ptr<ByteSink> sink, std::shared_ptr<BlobSpool> spool, ReadDirectly directly,
+              std::stop_token stop, std::weak_ptr<ReadHandle> handle)
+      : position_(begin),
+        sink_(std::move(sink)),
+        spool_(std::move(spool)),
+        directly_(std::move(directly)),
+        stop_callback_(std::move(stop), [handle = std::move(handle)] {
           if (auto live = handle.lock()) live->Cancel();
         }) {}
-  Status OnBytes(ByteSpan bytes) override { return sink_->OnBytes(bytes); }
+  Status OnBytes(ByteSpan bytes) override {
+    position_ += bytes.size();
+    sink_status_ = sink_->OnBytes(bytes);
+    return sink_status_;
+  }
   void OnEnd(Status status) override {
+    const std::shared_ptr<BlobSpool> spool = std::move(spool_);
+    ReadDirectly directly = std::exchange(directly_, nullptr);
+    if (!status.ok() && sink_status_.ok() && !absl::IsCancelled(status) && spool->unusable()) {
+      return directly(position_, sink_);
+    }
     // Whoever hears of the end may take the transport down.
-    keep_.reset();
+    directly = nullptr;
     sink_->OnEnd(std::move(status));
   }
 
  private:
+  uint64_t position_;  // the spool's thread
   const std::shared_ptr<ByteSink> sink_;
-  std::shared_ptr<void> keep_;
+  Status sink_status_;
+  std::shared_ptr<BlobSpool> spool_;
+  ReadDirectly directly_;
   std::stop_callback<std::function<void()>> stop_callback_;
 };
 
@@ -115,20 +135,20 @@ class StoppableSink final : public ByteSink {
 class ToSpool final : public RangeDiversion {
  public:
   ToSpool(std::shared_ptr<BlobSpool> spool, std::shared_ptr<ReadHandle> handle, std::stop_token stop,
-          std::shared_ptr<void> keep)
-      : spool_(std::move(spool)), handle_(std::move(handle)), stop_(std::move(stop)), keep_(std::move(keep)) {}
+          ReadDirectly directly)
+      : spool_(std::move(spool)), handle_(std::move(handle)), stop_(std::move(stop)), directly_(std::move(directly)) {}
   bool IsOpen() const override { return spool_->active(); }
   bool Open() override { return spool_->Start(); }
   void Take(uint64_t begin, uint64_t end, std::shared_ptr<ByteSink> sink) override {
-    auto stoppable = std::make_shared<StoppableSink>(std::move(sink), stop_, handle_, keep_);
-    handle_->Set(spool_->Read(begin, end, std::move(stoppable)));
+    auto spooled = std::make_shared<SpooledSink>(begin, std::move(sink), spool_, directly_, stop_, handle_);
+    handle_->Set(spool_->Read(begin, end, std::move(spooled)));
   }
 
  private:
   const std::shared_ptr<BlobSpool> spool_;
   const std::shared_ptr<ReadHandle> handle_;
   const std::stop_token stop_;
-  const std::shared_ptr<void> keep_;
+  const ReadDirectly directly_;
 };
 
 // What all reads of a blob share. Reads keep it alive, so the source may go first.
@@ -154,8 +174,14 @@ class BlobReads : public std::enable_shared_from_this<BlobReads> {
                                   std::shared_ptr<ByteSink> sink, bool renew_budget) {
     auto handle = std::make_shared<ReadHandle>();
     std::shared_ptr<RangeDiversion> diversion;
-    if (std::shared_ptr<BlobSpool> spool = Spool())
-      diversion = std::make_shared<ToSpool>(spool, handle, context.stop, shared_from_this());
+    if (std::shared_ptr<BlobSpool> spool = Spool()) {
+      auto directly = [self = shared_from_this(), weak = std::weak_ptr(handle), end = offset + length, context,
+                       renew_budget](uint64_t from, std::shared_ptr<ByteSink> rest) {
+        auto transfer = self->Call(from, end - from, context, std::move(rest), renew_budget, nullptr);
+        if (auto live = weak.lock()) live->Set(std::move(transfer));
+      };
+      diversion = std::make_shared<ToSpool>(spool, handle, context.stop, std::move(directly));
+    }
     handle->Set(Call(offset, length, context, std::move(sink), renew_budget, std::move(diversion)));
     return handle;
   }

@@ -53,9 +53,14 @@ Result<std::vector<Mount>> Snapshotter::Prepare(const std::string& key, const st
     return absl::AlreadyExistsError(fmt::format("target snapshot {} already exists", target));
   }
   // Not an error: containerd fetches and unpacks this layer as it would without us.
-  log::Info("layer {} of {} is left to containerd: {}", LabelOr(labels, oci::kLabelLayerDigest, target),
-            LabelOr(labels, oci::kLabelImageRef, "an unnamed image"),
-            deferral.ok() ? std::string_view(**deferral) : Message(deferral.status()));
+  const bool told = deferral.ok() && (*deferral)->told;
+  const log::Level level = told ? log::Level::kDebug : log::Level::kInfo;
+  if (log::Enabled(level)) {
+    log::Write(level,
+               fmt::format("layer {} of {} is left to containerd: {}", LabelOr(labels, oci::kLabelLayerDigest, target),
+                           LabelOr(labels, oci::kLabelImageRef, "an unnamed image"),
+                           deferral.ok() ? std::string_view((*deferral)->reason) : Message(deferral.status())));
+  }
   return Create(SnapshotKind::kActive, key, parent, labels);
 }
 
@@ -66,7 +71,7 @@ Result<Snapshotter::Deferral> Snapshotter::PrepareRemote(const std::string& targ
   SOCI_ASSIGN_OR_RETURN(std::optional<Snapshot> present, metastore_.FindRemote(target, parent));
   if (present && lowers_.Of(*present).ok()) return std::nullopt;
   if (present && present->layer != layer) {
-    return fmt::format("its snapshot rests on layer {}, which cannot be mounted", present->layer);
+    return LayerDeferred{fmt::format("its snapshot rests on layer {}, which cannot be mounted", present->layer)};
   }
   Result<Deferral> deferral = std::nullopt;
   {
@@ -82,7 +87,7 @@ Result<Snapshotter::Deferral> Snapshotter::ProvideAndRecord(const std::string& t
                                                             const Labels& labels,
                                                             const std::string& containerd_namespace) {
   SOCI_ASSIGN_OR_RETURN(ProvideOutcome outcome, provider_.Provide(labels, containerd_namespace));
-  if (const auto* deferred = std::get_if<LayerDeferred>(&outcome)) return deferred->reason;
+  if (const auto* deferred = std::get_if<LayerDeferred>(&outcome)) return *deferred;
   const LayerProvided& provided = std::get<LayerProvided>(outcome);
   const std::string layer = provided.layer.ToString();
   if (layer != LabelOr(labels, oci::kLabelLayerDigest, "")) {

@@ -18,10 +18,9 @@
 #include "snapshotter/overlay/mounts.h"
 #include "snapshotter/overlay/short_links.h"
 #include "snapshotter/overlay/snapshot_folders.h"
+#include "snapshotter/pull/layer_provider.h"
 
 namespace soci {
-
-class LayerProvider;
 
 class Snapshotter {
  public:
@@ -66,7 +65,7 @@ class Snapshotter {
   Result<std::vector<Mount>> MountsOf(const SnapshotStack& stack, std::vector<std::string> lowers);
 
   // Why a layer is left to containerd; no value: it is there, committed under its target.
-  using Deferral = std::optional<std::string>;
+  using Deferral = std::optional<LayerDeferred>;
   Result<Deferral> PrepareRemote(const std::string& target, const std::string& parent, const Labels& labels,
                                  const std::string& containerd_namespace);
   Result<Deferral> ProvideAndRecord(const std::string& target, const std::string& parent, const Labels& labels,

@@ -119,7 +119,7 @@ std::string Assembly::AnswerAdmin(std::string_view request) const {
 }
 
 std::vector<MetricSample> Assembly::Metrics() const {
-  return MetricSamples(live_->Report(), scheduler_->counters(), scheduler_->decoded_bytes());
+  return MetricSamples(live_->Report(), sessions_->counts(), scheduler_->counters(), scheduler_->decoded_bytes());
 }
 
 }  // namespace soci

@@ -44,6 +44,18 @@ void AddLayers(const std::vector<LayerReport>& layers, std::vector<MetricSample>
   samples.push_back({"soci_spans_present", "Spans of provided layers that are on disk", Kind::kGauge, {}, present});
 }
 
+void AddSearches(const ImageSessions::Counts& searches, std::vector<MetricSample>& samples) {
+  for (const auto& [result, count] :
+       {std::pair{"found", searches.found}, std::pair{"none", searches.no_index},
+        std::pair{"not_looked_for", searches.not_looked_for}, std::pair{"failed", searches.failed}}) {
+    samples.push_back({"soci_index_searches_total",
+                       "Searches for an image's SOCI index, by what came of them",
+                       Kind::kCounter,
+                       {{"result", result}},
+                       static_cast<double>(count)});
+  }
+}
+
 void AddFetched(const FetchCounters& fetched, std::vector<MetricSample>& samples) {
   const auto add = [&](const char* name, const char* help, std::map<std::string, std::string> labels,
                        const FetchCounters::Counter& counter) {
@@ -67,10 +79,11 @@ void AddFetched(const FetchCounters& fetched, std::vector<MetricSample>& samples
 
 }  // namespace
 
-std::vector<MetricSample> MetricSamples(const std::vector<LayerReport>& layers, const FetchCounters& fetched,
-                                        uint64_t decoded_bytes) {
+std::vector<MetricSample> MetricSamples(const std::vector<LayerReport>& layers, const ImageSessions::Counts& searches,
+                                        const FetchCounters& fetched, uint64_t decoded_bytes) {
   std::vector<MetricSample> samples;
   AddLayers(layers, samples);
+  AddSearches(searches, samples);
   AddFetched(fetched, samples);
   samples.push_back({"soci_decoded_bytes",
                      "Decoded bytes that wait for the disk",

@@ -75,10 +75,22 @@ ImageSessions::Answer ImageSessions::Get(const LayerRequest& request) {
   MutexLock lock(mutex_);
   session->answer = answer;
   session->searching = false;
+  if (!answer.ok()) {
+    ++counts_.failed;
+  } else if ((*answer)->soci_index) {
+    ++counts_.found;
+  } else {
+    ++(SearchesFreely() ? counts_.no_index : counts_.not_looked_for);
+  }
   const bool settled = answer.ok() && (*answer)->settled;
   if (!settled) session->expires = clock_.Now() + options_.remember_no;
   found_.NotifyAll();
   return answer;
+}
+
+ImageSessions::Counts ImageSessions::counts() const {
+  MutexLock lock(mutex_);
+  return counts_;
 }
 
 ImageSessions::Answer ImageSessions::Search(const LayerRequest& request) {
@@ -111,6 +123,12 @@ Status ImageSessions::PrepareLayers(const LayerRequest& request, PreparedImage& 
                    : options_.referrers ? "the image has no SOCI index"
                                         : "the image names no SOCI index (index.referrers is off)";
     image.settled = false;
+    if (SearchesFreely()) {
+      log::Info("image {} is not lazy: no SOCI index for {} was found beside it (was it copied without?)",
+                request.image.ToString(), request.manifest.ToString());
+    } else {
+      log::Warning("image {} is not lazy: {}", request.image.ToString(), image.reason);
+    }
     return OkStatus();
   }
   if (!documents.ok()) return documents.status();

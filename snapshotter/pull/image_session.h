@@ -52,11 +52,20 @@ class ImageSessions {
   // Borrows all three; they outlive it.
   ImageSessions(RegistryClient& registry, LayerFolders& folders, const Clock& clock, Options options);
 
-  // Never an error for an image without an index.
+  // Never an error for an image without an index. Why an image is not lazy is logged here, once for each search.
   Result<std::shared_ptr<const PreparedImage>> Get(const LayerRequest& request);
 
   // The daemon stops: searches under way end, and no new one leads to anything.
   void Stop() { stop_.request_stop(); }
+
+  // Searches by what came of them, since the start.
+  struct Counts {
+    uint64_t found = 0;
+    uint64_t no_index = 0;
+    uint64_t not_looked_for = 0;  // no index was named, and others may not be looked for
+    uint64_t failed = 0;
+  };
+  Counts counts() const;
 
   // Forgets images that have `layer`, because nobody uses it any more: its folder goes, and those of the image's layers
   // that were never asked for. Layers in use are held by those who use them.
@@ -73,6 +82,8 @@ class ImageSessions {
     std::optional<Clock::TimePoint> expires;
   };
 
+  // Whether indexes are looked for that the image does not name.
+  bool SearchesFreely() const { return !options_.bound_only && options_.referrers; }
   Answer Search(const LayerRequest& request);
   Status PrepareLayers(const LayerRequest& request, PreparedImage& image);
   void ForgetIf(const std::function<bool(const Session&)>& goes);
@@ -83,9 +94,10 @@ class ImageSessions {
   const Options options_;
   std::stop_source stop_;
 
-  Mutex mutex_;  // held while `in_use` is asked; never while folders go
+  mutable Mutex mutex_;  // held while `in_use` is asked; never while folders go
   CondVar found_;
   std::map<std::string, std::shared_ptr<Session>> sessions_ SOCI_GUARDED_BY(mutex_);
+  Counts counts_ SOCI_GUARDED_BY(mutex_);
 };
 
 }  // namespace soci

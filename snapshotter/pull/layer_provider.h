@@ -25,6 +25,7 @@ struct LayerProvided {
 // Hand containerd ordinary mounts. One line that says why, for the log and for status.
 struct LayerDeferred {
   std::string reason;
+  bool told = false;  // the log says it already, once for the whole image
 };
 using ProvideOutcome = std::variant<LayerProvided, LayerDeferred>;
 

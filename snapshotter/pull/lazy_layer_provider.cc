@@ -36,12 +36,17 @@ Status Condemned() {
 Result<ProvideOutcome> LazyLayerProvider::Provide(const Labels& labels, const std::string& containerd_namespace) {
   auto read = ReadLayerRequest(labels);
   if (auto* refused = std::get_if<RequestRefused>(&read)) return ProvideOutcome(Defer(labels, refused->reason));
-  auto layer = MakeLive(std::get<LayerRequest>(read));
-  if (!layer.ok()) return ProvideOutcome(Defer(labels, std::string(Message(layer.status()))));
+  bool told = false;
+  auto layer = MakeLive(std::get<LayerRequest>(read), &told);
+  if (!layer.ok()) {
+    LayerDeferred deferred = Defer(labels, std::string(Message(layer.status())));
+    deferred.told = told;
+    return ProvideOutcome(std::move(deferred));
+  }
   return ProvideOutcome(LayerProvided{*layer, RemoteLabels(containerd_namespace)});
 }
 
-Result<oci::LayerDigest> LazyLayerProvider::MakeLive(const LayerRequest& request) {
+Result<oci::LayerDigest> LazyLayerProvider::MakeLive(const LayerRequest& request, bool* told) {
   if (live_.IsCondemned(request.layer)) {
     return Condemned();
   }
@@ -62,6 +67,7 @@ Result<oci::LayerDigest> LazyLayerProvider::MakeLive(const LayerRequest& request
     }
     return request.layer;
   }
+  if (told != nullptr) *told = !situation.has_index;
   if (!situation.has_index) return absl::NotFoundError(image->reason);
   if (prepared == nullptr) {
     return absl::NotFoundError(fmt::format("manifest {} has no such layer", request.manifest.ToString()));
@@ -73,7 +79,7 @@ LayerDeferred LazyLayerProvider::Defer(const Labels& labels, std::string reason)
   std::string layer = LabelOr(labels, oci::kLabelLayerDigest);
   if (layer.empty()) layer = LabelOr(labels, oci::kLabelSnapshotRef);
   deferrals_.Add(LabelOr(labels, oci::kLabelImageRef), std::move(layer), reason);
-  return {std::move(reason)};
+  return {std::move(reason), false};
 }
 
 Status LazyLayerProvider::Restore(const oci::LayerDigest& layer, const Labels& labels) {

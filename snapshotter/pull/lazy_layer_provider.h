@@ -35,8 +35,8 @@ class LazyLayerProvider : public LayerProvider {
   std::vector<Deferral> Deferrals() const { return deferrals_.List(); }
 
  private:
-  // The layer, live; or why it cannot be.
-  Result<oci::LayerDigest> MakeLive(const LayerRequest& request);
+  // The layer, live; or why it cannot be. `told`: the log has said so for the whole image.
+  Result<oci::LayerDigest> MakeLive(const LayerRequest& request, bool* told = nullptr);
   void LetGoUnrestored(const oci::LayerDigest& layer) SOCI_EXCLUDES(mutex_);
   LayerDeferred Defer(const Labels& labels, std::string reason);
 

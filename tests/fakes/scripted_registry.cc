@@ -1,5 +1,6 @@
 #include "tests/fakes/scripted_registry.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -85,6 +86,17 @@ void ScriptedRegistry::AddReferrer(const std::string& repository, const oci::Dig
   repositories_[repository].referrers[subject.ToString()].push_back(std::move(referrer));
 }
 
+void ScriptedRegistry::DeleteUntagged(const std::string& repository) {
+  std::lock_guard lock(mutex_);
+  Repository& repo = repositories_[repository];
+  std::set<std::string> tagged;
+  for (const auto& [tag, digest] : repo.tags) tagged.insert(digest);
+  std::erase_if(repo.manifests, [&](const auto& entry) { return !tagged.contains(entry.first); });
+  for (auto& [subject, listed] : repo.referrers) {
+    std::erase_if(listed, [&](const oci::Descriptor& one) { return !tagged.contains(one.digest.ToString()); });
+  }
+}
+
 void ScriptedRegistry::Change(const std::function<void(RegistryScript&)>& change) {
   std::lock_guard lock(mutex_);
   change(script_);
@@ -155,6 +167,7 @@ void ScriptedRegistry::MakeTrouble(std::vector<Trouble>& troubles, const SeenReq
 Answer ScriptedRegistry::AnswerRegistry(const SeenRequest& request) {
   std::lock_guard lock(mutex_);
   Answer answer = Route(request);
+  AddDate(answer);
   MakeTrouble(script_.troubles, request, answer);
   return answer;
 }
@@ -246,11 +259,29 @@ Answer ScriptedRegistry::GetBlob(const SeenRequest& request, const std::string& 
   if (blob == blobs_.end() || !repositories_[repository].blobs.contains(digest)) return Error(404, "BLOB_UNKNOWN");
   if (request.method == "HEAD") return Answer{}.With("Content-Length", std::to_string(blob->second.size()));
   if (!script_.redirect_blobs) return BlobBytes(request, blob->second);
-  std::string path =
-      fmt::format("/store/{}?X-Amz-Expires={}&X-Amz-Security-Token=secret-session&X-Amz-Signature=secret-{}", digest,
-                  script_.url_lifetime_s, ++next_id_);
+  std::string path = SignedPath(digest);
   url_uses_left_[path] = script_.url_uses > 0 ? script_.url_uses : INT_MAX;
   return Answer{.status = 307}.With("Location", storage_.url() + path);
+}
+
+std::string ScriptedRegistry::SignedPath(const std::string& digest) {
+  using Signature = RegistryScript::Signature;
+  std::time_t now = script_.wall_clock ? std::chrono::system_clock::to_time_t(script_.wall_clock()) : 0;
+  std::string life;
+  if (script_.signs_with == Signature::kExpires) {
+    life = fmt::format("Expires={}", now + script_.url_lifetime_s);
+  } else {
+    life = fmt::format("X-Amz-Expires={}", script_.url_lifetime_s);
+    if (script_.signs_with == Signature::kAmz) life += fmt::format("&X-Amz-Date={:%Y%m%dT%H%M%SZ}", fmt::gmtime(now));
+  }
+  return fmt::format("/store/{}?{}&X-Amz-Security-Token=secret-session&X-Amz-Signature=secret-{}", digest, life,
+                     ++next_id_);
+}
+
+void ScriptedRegistry::AddDate(Answer& answer) const {
+  if (!script_.wall_clock) return;
+  std::time_t now = std::chrono::system_clock::to_time_t(script_.wall_clock());
+  answer.With("Date", fmt::format("{:%a, %d %b %Y %H:%M:%S} GMT", fmt::gmtime(now)));
 }
 
 Answer ScriptedRegistry::AnswerStorage(const SeenRequest& request) {
@@ -265,6 +296,7 @@ Answer ScriptedRegistry::AnswerStorage(const SeenRequest& request) {
   } else {
     answer.With("WWW-Authenticate", "Basic realm=\"storage\"");
   }
+  AddDate(answer);
   MakeTrouble(script_.storage_troubles, request, answer);
   return answer;
 }

@@ -5,6 +5,7 @@
 // counting, nothing by time or chance. All secrets it hands out hold the word "secret". Any thread.
 #pragma once
 
+#include <chrono>
 #include <climits>
 #include <cstdint>
 #include <functional>
@@ -57,6 +58,11 @@ struct RegistryScript {
     kMultipart,
   };
   enum class Auth { kNone, kBasic, kBearer };
+  enum class Signature {
+    kAge,      // X-Amz-Expires alone
+    kAmz,      // X-Amz-Date and X-Amz-Expires
+    kExpires,  // Expires, a moment
+  };
 
   Referrers referrers = Referrers::kApi;
   Ranges ranges = Ranges::kHonoured;
@@ -74,6 +80,9 @@ struct RegistryScript {
   bool redirect_blobs = false;
   int url_uses = 0;          // requests a storage URL is good for; 0: any number
   int url_lifetime_s = 900;  // as written in the URL; counts only for the client
+  Signature signs_with = Signature::kAge;
+  // The registry's and the storage's clock: signs URLs, and is told in Date. None: no Date.
+  std::function<std::chrono::system_clock::time_point()> wall_clock = {};
   int storage_refusal = 403;
   bool storage_wants_referer = false;
   bool several_ranges_refused = true;  // 400 to more than one range in a request
@@ -100,6 +109,8 @@ class ScriptedRegistry {
   void AddReferrer(const std::string& repository, const oci::Digest& subject, oci::Descriptor referrer);
 
   void Change(const std::function<void(RegistryScript&)>& change);
+  // What clean-up rules do: every manifest without a tag goes, and is no referrer any more.
+  void DeleteUntagged(const std::string& repository);
   // Every token handed out so far is refused from now on.
   void ExpireTokens();
   // Every storage URL handed out so far is refused from now on.
@@ -133,6 +144,8 @@ class ScriptedRegistry {
 
   Answer AnswerRegistry(const SeenRequest& request);
   Answer AnswerStorage(const SeenRequest& request);
+  std::string SignedPath(const std::string& digest);
+  void AddDate(Answer& answer) const;
   void MakeTrouble(std::vector<Trouble>& troubles, const SeenRequest& request, Answer& answer);
   Answer Route(const SeenRequest& request);
   Answer Authorize(const SeenRequest& request, const std::string& repository, bool& allowed);

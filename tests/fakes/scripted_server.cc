@@ -60,7 +60,8 @@ std::string HeadOf(const Answer& answer) {
   if (!answer.without_length && !answer.endless && !bodyless) {
     bool given = std::any_of(answer.headers.begin(), answer.headers.end(),
                              [](const auto& field) { return Lower(field.first) == "content-length"; });
-    if (!given) head += "Content-Length: " + std::to_string(answer.body.size()) + "\r\n";
+    if (!given)
+      head += "Content-Length: " + std::to_string(answer.body.size() * static_cast<uint64_t>(answer.repeats)) + "\r\n";
   }
   if (answer.without_length || answer.endless) head += "Connection: close\r\n";
   return head + "\r\n";
@@ -297,7 +298,13 @@ bool ScriptedServer::Send(Connection& connection, const Answer& answer, const Se
     connection.Reset();
     return false;
   }
-  if (!connection.Write(HeadOf(answer))) return false;
+  std::string head = HeadOf(answer);
+  if (answer.stall_in_head) head.resize(head.size() / 2);
+  if (!connection.Write(head)) return false;
+  if (answer.stall_in_head) {
+    connection.WaitUntilGone();
+    return false;
+  }
   if (request.method == "HEAD") return true;
   return SendBody(connection, answer, entry) && !answer.without_length;
 }
@@ -313,6 +320,7 @@ bool ScriptedServer::SendBody(Connection& connection, const Answer& answer, uint
   for (const auto& limit : {answer.reset_at, answer.end_at, answer.stall_at})
     stop = std::min(stop, limit.value_or(stop));
   size_t piece = answer.piece != 0 ? answer.piece : 65536;
+  int round = 0;
   do {
     for (uint64_t sent = 0; sent < stop;) {
       size_t count = std::min<uint64_t>(piece, stop - sent);
@@ -322,7 +330,7 @@ bool ScriptedServer::SendBody(Connection& connection, const Answer& answer, uint
       sent += count;
       if (answer.piece != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-  } while (answer.endless);
+  } while (answer.endless || ++round < answer.repeats);
   if (answer.reset_at) connection.Reset();
   if (answer.stall_at) connection.WaitUntilGone();
   return !answer.reset_at && !answer.end_at && !answer.stall_at;

@@ -44,6 +44,8 @@ struct Answer {
   std::string body = {};
   // Content-Length is added unless the test says otherwise.
   bool without_length = false;
+  // The body is sent so many times in a row, for bodies that are too large to hold.
+  int repeats = 1;
 
   // What goes wrong. Positions count bytes of the body.
   bool no_answer = false;                    // the request is read, then silence
@@ -52,6 +54,7 @@ struct Answer {
   std::optional<uint64_t> stall_at = {};     // then silence until the client goes
   std::optional<uint64_t> flip_bit_at = {};  // one bit of this byte
   bool endless = false;                      // the body is sent again and again
+  bool stall_in_head = false;                // half of the head, then silence
   size_t piece = 0;                          // bytes sent at a time, with a short rest between; 0: as fast as can be
 
   Answer& With(std::string name, std::string value) {

@@ -1,6 +1,8 @@
 // Containers that start before their image is there, under the real containerd.
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "tests/e2e/support/lazy_start.h"
 
 namespace soci::test {
@@ -52,12 +54,47 @@ TEST_F(Start, AnIndexedImageBecomesLocalAndThenNeedsNoRegistry) {
   EXPECT_THAT(Output(reference, {"wc", "-c", "/srv/big"}), StartsWith(std::to_string(kBigFile)));
 }
 
-TEST_F(Start, AnImageWithoutAnIndexIsPulledAsAlways) {
+// B6: as after a copy that left the index behind.
+TEST_F(Start, B6_AnImageWithoutAnIndexIsPulledAsAlwaysAndSaysOnceWhyItIsNotLazy) {
   const TestImage image = ThreeLayerImage();
   const std::string reference = Push(image, "plain");
   PullLazily(reference);
   EXPECT_EQ(Output(reference, {"cat", "/srv/last"}), "last\n");
   for (const ImageLayer& layer : image.layers()) EXPECT_THAT(StateOf(layer), AnyOf("deferred", "unknown"));
+  const std::string log = daemon_.Log(), line = "image " + reference + " is not lazy: no SOCI index for ";
+  EXPECT_THAT(log, HasSubstr(line));
+  EXPECT_EQ(log.find(line), log.rfind(line));
+}
+
+// B6: a copy of everything that is in the repository, into another registry.
+TEST_F(Start, B6_ACopyWithItsIndexIsLazy) {
+  const TestImage image = ThreeLayerImage();
+  PushIndexed(image, "app");
+  DockerRegistry other(sandbox_, {.folder = "other"});
+  registry_.Stop();
+  other.Stop();
+  std::filesystem::copy(sandbox_ / "registry/storage", sandbox_ / "other/storage",
+                        std::filesystem::copy_options::recursive);
+  other.Start();
+  daemon_.UsePlainHttp(other.host());
+  PullLazily(other.host() + "/app:v1");
+  EXPECT_THAT(StateOf(image.layers()[1]), AnyOf("lazy", "filling", "complete", "sealed")) << daemon_.Log();
+}
+
+class Bound : public LazyStart {
+ protected:
+  Bound() : LazyStart({"--index.referrers=false"}) {}
+};
+
+// B7
+TEST_F(Bound, B7_WhereDiscoveryIsOffOneWarningNamesTheSetting) {
+  const std::string reference = PushIndexed(ThreeLayerImage(), "app");
+  PullLazily(reference);
+  EXPECT_EQ(Output(reference, {"cat", "/srv/last"}), "last\n");
+  const std::string log = daemon_.Log(), line = " warning image " + reference + " is not lazy: ";
+  EXPECT_THAT(log, HasSubstr(line));
+  EXPECT_EQ(log.find(line), log.rfind(line));
+  EXPECT_THAT(log, HasSubstr("index.referrers is off"));
 }
 
 TEST_F(Start, ALayerWithoutATableIsDownloadedAndTheOthersAreLazy) {
@@ -103,15 +140,15 @@ TEST_F(Counted, ReadingOneSmallFileFetchesOneSpanOfOneLayer) {
 }
 
 // B17, through the kernel.
-TEST_F(Counted, ManyReadersOfOneSpanCauseOneRequest) {
+TEST_F(Counted, B17_SixtyFourReadersOfOneSpanCauseOneRequest) {
   const TestImage image = ThreeLayerImage();
   const std::string reference = PushIndexed(image, "app");
   PullLazily(reference);
   ASSERT_EQ(Failure(containerd_.RunDetached("soci", reference, "c1", {"sleep", "1000"})), "");
   registry_.ForgetRequests();
   const CommandResult result = containerd_.Exec(
-      "c1", {"sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do cat /srv/last & done; wait"});
-  EXPECT_EQ(result.out.size(), 16 * std::string("last\n").size());
+      "c1", {"sh", "-c", "for i in 1 2 3 4 5 6 7 8; do for j in 1 2 3 4 5 6 7 8; do cat /srv/last & done; done; wait"});
+  EXPECT_EQ(result.out.size(), 64 * std::string("last\n").size());
   EXPECT_EQ(registry_.BlobGets(image.layers()[1].digest.ToString()).size(), 1u);
   containerd_.RemoveContainer("c1");
 }

@@ -26,7 +26,7 @@ bool ParseLine(const std::string& line, LoggedRequest& request) {
 }  // namespace
 
 DockerRegistry::DockerRegistry(const Sandbox& sandbox, DockerRegistryOptions options)
-    : options_(std::move(options)), folder_(sandbox / options_.folder) {
+    : options_(std::move(options)), folder_(sandbox / options_.folder), port_(options_.port) {
   std::filesystem::create_directories(folder_);
   Start();
 }

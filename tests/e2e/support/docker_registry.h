@@ -30,6 +30,7 @@ struct DockerRegistryOptions {
   std::string htpasswd = {};        // contents of the file; empty: everybody may
   std::string certificate = {};     // PEM files: the registry speaks TLS
   std::string key = {};
+  uint16_t port = 0;              // 0: any
   std::string proxy_remote = {};  // a pull-through cache of the registry at this URL
 };
 

@@ -303,6 +303,21 @@ printf '{"ServerURL":"%s","Username":"user","Secret":"secret-password"}' "$serve
   ReadPart(*machine.Open(registry, kRepo, blob), 0, 100);
 }
 
+// I7: what anybody can read of a process.
+TEST_F(WithHelper, I7_TheCommandLineOfAHelperNamesNoServerAndNoSecret) {
+  ScriptedRegistry registry(Basic());
+  oci::Descriptor blob = registry.AddBlob(kRepo, PatternBytes(5000));
+  WriteHelper("tr '\\0' ' ' </proc/$$/cmdline >" + folder_.path() + "/cmdline" + R"(
+printf '{"Username":"user","Secret":"secret-password"}')");
+  Machine machine(Credentials(registry.host()));
+  ReadPart(*machine.Open(registry, kRepo, blob), 0, 100);
+  std::ifstream stream(folder_ / "cmdline");
+  std::string line{std::istreambuf_iterator<char>(stream), {}};
+  EXPECT_THAT(line, HasSubstr("docker-credential-scripted get"));
+  EXPECT_EQ(line.find("secret"), std::string::npos) << line;
+  EXPECT_EQ(line.find(registry.host()), std::string::npos) << line;
+}
+
 TEST_F(WithHelper, H3_AHelperThatHangsIsEndedAndNamed) {
   ScriptedRegistry registry(Basic());
   registry.AddManifest(kRepo, "latest", oci::kMediaTypeManifest, "{}");

@@ -135,6 +135,29 @@ TEST_F(Hosts, WhatAMirrorDoesNotHaveComesFromTheOriginAndTheMirrorIsLeftAlone) {
   EXPECT_EQ(mirror.Count("GET", "/blobs/"), 1u);
 }
 
+// B3, B12: a mirror in a network of its own, whose origin nobody here reaches. Most mirrors have no referrers API.
+TEST_F(Hosts, B3_AMirrorsNoCountsWhereTheOriginCannotBeReached) {
+  ScriptedRegistry mirror({.referrers = RegistryScript::Referrers::kMissing}), origin;
+  origin.registry().Close();
+  Write("reg.example", "server = \"" + origin.registry().url() + "\"\n[host.\"" + mirror.registry().url() + "\"]\n");
+  Machine machine(MakeAnonymousCredentials(), Options());
+  auto found = machine.client().FindReferrers(Named("reg.example"), oci::Digest::Of("image"), "a/b", {});
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_TRUE(found->empty());
+  EXPECT_TRUE(machine.transport().waits().empty()) << "no pull waits for an origin that is not there";
+}
+
+TEST_F(Hosts, AnOriginInTroubleIsNoAbsence) {
+  ScriptedRegistry mirror({.referrers = RegistryScript::Referrers::kMissing}), origin;
+  origin.Change([](RegistryScript& script) {
+    script.troubles.push_back({.part = "/v2/team", .effect = [](Answer& answer) { answer = Answer{.status = 503}; }});
+  });
+  Write("reg.example", "server = \"" + origin.registry().url() + "\"\n[host.\"" + mirror.registry().url() + "\"]\n");
+  Machine machine(MakeAnonymousCredentials(), Options());
+  auto found = machine.client().FindReferrers(Named("reg.example"), oci::Digest::Of("image"), "a/b", {});
+  EXPECT_TRUE(absl::IsUnavailable(found.status())) << found.status();
+}
+
 TEST_F(Hosts, HeadersOfAHostGoToThatHostOnly) {
   ScriptedRegistry origin({.redirect_blobs = true});
   oci::Descriptor blob = origin.AddBlob(kRepo, PatternBytes(10'000));

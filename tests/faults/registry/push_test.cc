@@ -10,6 +10,7 @@
 namespace soci::test {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 
@@ -161,6 +162,31 @@ void ExpectNoEntryLost(ScriptedRegistry& registry, int writers, std::chrono::mil
   ASSERT_TRUE(index.ok()) << index.status();
   EXPECT_THAT(index->manifests, IsSupersetOf(entries));
   EXPECT_EQ(index->manifests.size(), entries.size());
+}
+
+// Several machines index the same image at once: one entry in the end, and the one that was there before stays.
+TEST(Push, ParallelPushesOfOneIndexEndInOneTagEntry) {
+  for (bool compares : {true, false}) {
+    ScriptedRegistry registry({.compares_etags = compares});
+    const oci::Digest subject = oci::Digest::Of("image");
+    oci::Descriptor index = DescriptorOf("index"), other = DescriptorOf("signature");
+    index.artifact_type = std::string(oci::kMediaTypeSociIndexV1);
+    other.artifact_type = "application/vnd.example.signature";
+    Machine first;
+    ASSERT_TRUE(AddToReferrersTag(first.client(), registry.Reference(kRepo), subject, other, {}).ok());
+    std::vector<std::thread> pushes;
+    for (int i = 0; i < 8; ++i) {
+      pushes.emplace_back([&] {
+        Machine machine;
+        Status added = AddToReferrersTag(machine.client(), registry.Reference(kRepo), subject, index, {});
+        EXPECT_TRUE(added.ok()) << added;
+      });
+    }
+    for (std::thread& push : pushes) push.join();
+    auto tag = oci::ImageIndex::Parse(registry.Manifest(kRepo, ReferrersTag(subject)));
+    ASSERT_TRUE(tag.ok()) << tag.status();
+    EXPECT_THAT(tag->manifests, ElementsAre(other, index));
+  }
 }
 
 TEST(Push, ParallelWritersOfOneTagLoseNothingWhereTheRegistryCompares) {

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <span>
 #include <string>
 
@@ -34,6 +35,16 @@ inline std::string ReadPart(const ByteSource& source, uint64_t offset, uint64_t 
     EXPECT_TRUE(result.ok()) << result;
   }
   return result.ok() ? out : "";
+}
+
+// Random places, the same in each run.
+inline void ExpectRightBytesEverywhere(const ByteSource& source, const std::string& bytes, int reads) {
+  std::mt19937 random(7);
+  for (int i = 0; i < reads; ++i) {
+    uint64_t offset = random() % bytes.size();
+    uint64_t length = std::min<uint64_t>(1 + random() % 40'000, bytes.size() - offset);
+    ASSERT_TRUE(ReadPart(source, offset, length) == bytes.substr(offset, length)) << offset << "+" << length;
+  }
 }
 
 // Keeps what a started read brings.

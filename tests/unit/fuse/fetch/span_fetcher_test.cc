@@ -22,7 +22,8 @@ TEST_F(SpanFetcherTest, ASpanIsFetchedAnsweredFromMemoryThenWritten) {
   EXPECT_EQ(store_.Bytes(SpanId{3}), Expected(3));
 }
 
-TEST_F(SpanFetcherTest, B17_TwoReadersOfOneSpanCauseOneFetch) {
+// B17
+TEST_F(SpanFetcherTest, B17_SixtyFourReadersOfOneSpanCauseOneFetch) {
   Start();
   std::vector<std::thread> readers;
   for (int i = 0; i < 64; ++i) readers.emplace_back([this] { Get(5); });

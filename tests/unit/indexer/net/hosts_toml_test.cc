@@ -73,6 +73,19 @@ x-many = ["2", "3"]
 
 TEST(HostsToml, UnknownKeysAreNoError) { Parse("dial_timeout = \"5s\"\n[host.\"https://a\"]\nfuture = 1\n"); }
 
+// I7: headers and addresses may hold secrets.
+TEST(HostsToml, I7_NoErrorShowsAValue) {
+  for (const char* toml :
+       {"[header]\nA = hidden-word", "[header]\nA = \"hidden-word\nB = 1", "[header]\nA = true-hidden-word",
+        "[header]\nA = \"x\" hidden-word", "[header]\nA = [\"hidden-word\", 5]",
+        "[header]\nA = \"a\"\nA = \"hidden-word\"", "[header]\nA = \"hidden-word\\n\"",
+        "[host.\"https://user:hidden-word@x\"]", "server = \"https://user:hidden-word@x\""}) {
+    Result<HostsToml> hosts = ParseHostsToml(toml, "");
+    ASSERT_FALSE(hosts.ok()) << toml;
+    EXPECT_EQ(hosts.status().ToString().find("hidden"), std::string::npos) << hosts.status();
+  }
+}
+
 TEST(HostsToml, NonsenseIsRefusedWithItsLine) {
   for (const char* toml : {"\nserver = 5", "\nserver = [", "\nhost = 1", "\n[host.\"ftp://x\"]",
                            "\nskip_verify = \"yes\"", "\nca = 1", "\ncapabilities = [\"fly\"]",

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 
 #include "indexer/base/file_io.h"
@@ -71,6 +72,35 @@ TEST_F(ImageSessionsTest, SeveralPreparesOfOneImageCauseOneSearch) {
   for (std::thread& asker : askers) asker.join();
   EXPECT_EQ(Count("referrers"), 1u);
   for (const oci::Descriptor& ztoc : image.ztocs) EXPECT_EQ(Count("GET blobs " + ztoc.digest.ToString()), 1u);
+}
+
+// B19: however late the registry's first answer comes, the first pull finds everything.
+TEST_F(ImageSessionsTest, B19_FiftyFirstPullsAreAllLazy) {
+  const IndexedImage image = PushIndexedImage(registry_, {"one", "two", "three"});
+  for (int round = 0; round < 50; ++round) {
+    test::TemporaryDirectory fresh;
+    LayerFolders folders{{fresh / "state", fresh / "run"}};
+    ImageSessions sessions(registry_, folders, clock_, {});
+    std::atomic<int> asking = 0;
+    std::atomic<bool> answered = false;
+    // The first answer waits until the Prepare of every layer is on its way.
+    registry_.fail = [&](const std::string&) {
+      while (!answered && asking < 3) std::this_thread::yield();
+      answered = true;
+      return OkStatus();
+    };
+    std::vector<std::thread> prepares;
+    for (size_t layer = 0; layer < 3; ++layer) {
+      prepares.emplace_back([&, layer] {
+        ++asking;
+        auto prepared = sessions.Get(image.Request(layer));
+        ASSERT_TRUE(prepared.ok()) << prepared.status();
+        EXPECT_TRUE(Layer(**prepared, image, layer).origin.has_value()) << Layer(**prepared, image, layer).reason;
+      });
+    }
+    for (std::thread& prepare : prepares) prepare.join();
+    registry_.fail = {};
+  }
 }
 
 TEST_F(ImageSessionsTest, NoIndexIsRememberedForTheConfiguredTimeOnly) {
@@ -142,6 +172,34 @@ TEST_F(ImageSessionsTest, AFailureIsAnErrorThatIsForgottenAfterTheConfiguredTime
   EXPECT_FALSE(sessions_.Get(image.Request(0)).ok());
   clock_.Advance(std::chrono::seconds(60));
   EXPECT_TRUE(sessions_.Get(image.Request(0)).ok());
+}
+
+// B6: a copy without the index that was attached to the original.
+TEST_F(ImageSessionsTest, B6_AnImageWithoutItsIndexSaysOnceWhyItIsNotLazy) {
+  const IndexedImage image = PushIndexedImage(registry_, {"one", "two", "three"}, {}, false);
+  ::testing::internal::CaptureStderr();
+  for (size_t layer : {0, 1, 2, 0}) ASSERT_TRUE(sessions_.Get(image.Request(layer)).ok());
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_THAT(log, HasSubstr(" info image " + image.reference.ToString() + " is not lazy: no SOCI index for " +
+                             image.manifest.ToString()));
+  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 1) << log;
+  EXPECT_EQ(sessions_.counts().no_index, 1u);
+}
+
+// B7
+TEST_F(ImageSessionsTest, B7_WhereDiscoveryIsOffOneWarningNamesTheSettingAndItIsCounted) {
+  const IndexedImage image = PushIndexedImage(registry_, {"one", "two"});  // its index is a referrer
+  ImageSessions::Options options;
+  options.referrers = false;
+  ImageSessions bound(registry_, folders_, clock_, options);
+  ::testing::internal::CaptureStderr();
+  for (size_t layer : {0, 1}) ASSERT_TRUE(bound.Get(image.Request(layer)).ok());
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_THAT(log, HasSubstr(" warning image " + image.reference.ToString() + " is not lazy: "));
+  EXPECT_THAT(log, HasSubstr("index.referrers"));
+  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 1) << log;
+  EXPECT_EQ(bound.counts().not_looked_for, 1u);
+  EXPECT_EQ(bound.counts().found, 0u);
 }
 
 TEST_F(ImageSessionsTest, WithTrustBoundAReferrerCountsAsNoIndex) {

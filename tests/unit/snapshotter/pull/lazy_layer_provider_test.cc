@@ -115,6 +115,7 @@ TEST_F(LazyLayerProviderTest, LayersWithoutATableAreDeferredAndTheOthersAreNot) 
   Start(false);
   EXPECT_EQ(Provide(image, 0), "");
   EXPECT_THAT(Provide(image, 1), HasSubstr("has no zTOC"));
+  EXPECT_FALSE(std::get<LayerDeferred>(provider().Provide(image.RequestLabels(1), "default").value()).told);
 }
 
 TEST_F(LazyLayerProviderTest, ReleasingALayerThatWasDeferredKeepsWhatIsKnownOfItsImage) {
@@ -131,6 +132,9 @@ TEST_F(LazyLayerProviderTest, AnImageWithoutIndexIsDeferred) {
   const IndexedImage image = PushIndexedImage(registry_, {"one"}, {}, false);
   Start(false);
   EXPECT_THAT(Provide(image, 0), HasSubstr("no SOCI index"));
+  auto outcome = provider().Provide(image.RequestLabels(0), "default");
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_TRUE(std::get<LayerDeferred>(*outcome).told) << "the image's own line says it, not one for each layer";
 }
 
 TEST_F(LazyLayerProviderTest, ACompleteLayerIsSealedAndItsDirectoryIsUsedFromThenOn) {
