@@ -38,6 +38,7 @@ using Run = std::function<ExitCode()>;
 
 CLI::App* AddVerb(CLI::App& app, const std::string& name, const std::string& what, const std::string& example) {
   CLI::App* verb = app.add_subcommand(name, what);
+  verb->set_help_flag("-h,--help")->group("");  // who reads the help knows it; the page is one screen
   verb->footer("Example:\n  " + example);
   return verb;
 }
@@ -64,9 +65,8 @@ CLI::Option* AddRepeatable(CLI::App* verb, const std::string& name, std::vector<
 void AddConnection(CLI::App* verb, ConnectionArguments& connection) {
   verb->add_flag("--plain-http", connection.plain_http, "Speak http to the registry");
   AddRepeatable(verb, "--ca", connection.ca_files, "Trust the certificates in this file too")->type_name("FILE");
-  verb->add_option("--hosts-dir", connection.hosts_directory, "Mirrors and settings: HOST/hosts.toml, as containerd's")
-      ->type_name("DIR")
-      ->capture_default_str();
+  verb->add_option("--hosts-dir", connection.hosts_directory, "Mirrors: HOST/hosts.toml (/etc/containerd/certs.d)")
+      ->type_name("DIR");
 }
 
 void AddJobs(CLI::App* verb, size_t& jobs) {
@@ -84,7 +84,8 @@ void AddCreate(CLI::App& app, CreateArguments& arguments, Run& run) {
                            "soci-index create registry.example.com/team/app:1.4");
   AddImage(verb, arguments.target);
   AddPlatform(verb, arguments.platforms);
-  verb->add_flag("--all-platforms", arguments.all_platforms, "Every platform the image has (the default)");
+  // For scripts that say so; the help has no line for what happens anyway.
+  verb->add_flag("--all-platforms", arguments.all_platforms, "Every platform the image has (the default)")->group("");
   AddSize(verb, "--span-size", arguments.span_size, kLeastSpanSize, kMostSpanSize, "Bytes between checkpoints");
   AddSize(verb, "--min-layer-size", arguments.min_layer_size, 0, kMostLayerSize, "Leave smaller layers out");
   AddRepeatable(verb, "--prefetch-file", arguments.prefetch_files, "Fetch this file at mount; repeatable")
