@@ -31,7 +31,7 @@ Status LayerSealer::MadeOrThere(int done, const std::string& path, uint32_t type
   return ErrnoStatus(error, path);
 }
 
-Status LayerSealer::Build(const std::stop_token& stop) {
+Status LayerSealer::Build(const std::stop_token& stop, Durability durability) {
   Step();
   if (::mkdir(folder_.sealing().c_str(), 0700) != 0 && errno != EEXIST) return ErrnoStatus(errno, folder_.sealing());
   SOCI_ASSIGN_OR_RETURN(root_, OpenFile(folder_.sealing(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
@@ -53,10 +53,10 @@ Status LayerSealer::Build(const std::stop_token& stop) {
     SOCI_RETURN_IF_ERROR(SetAttributes(InodeId{number}, attributes, folder_.PathInLayer(InodeId{number})));
   }
   Step();
-  if (::syncfs(root_.get()) != 0) return ErrnoStatus(errno, folder_.sealing());
+  if (durability == Durability::kNow && ::syncfs(root_.get()) != 0) return ErrnoStatus(errno, folder_.sealing());
   Step();
   if (::rename(folder_.sealing().c_str(), folder_.sealed().c_str()) != 0) return ErrnoStatus(errno, folder_.sealed());
-  return SyncDirectory(folder_.path());
+  return durability == Durability::kNow ? SyncDirectory(folder_.path()) : OkStatus();
 }
 
 Status LayerSealer::MakeChild(InodeId folder, const std::string& folder_path, uint64_t rank) {

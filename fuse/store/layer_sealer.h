@@ -20,8 +20,10 @@ class LayerSealer {
   // Borrows all; `before_step` may be empty.
   LayerSealer(const LayerFolder& folder, const LayerTable& table, const std::function<void()>& before_step);
 
-  // Everything is on the disk before the last rename. kCancelled leaves a part, to be gone on with.
-  Status Build(const std::stop_token& stop);
+  // Whether everything is on the disk before the last rename, or the caller sees to it later.
+  enum class Durability { kNow, kLater };
+  // kCancelled leaves a part, to be gone on with.
+  Status Build(const std::stop_token& stop, Durability durability = Durability::kNow);
 
  private:
   Status MakeChild(InodeId folder, const std::string& folder_path, uint64_t rank);

@@ -89,8 +89,8 @@ void TakeToc(TocCollector& toc, ScannedLayer& layer) {
   layer.hazards = toc.TakeHazards();
 }
 
-Status ScanGzip(ByteStream& stream, ScannedLayer& layer) {
-  TarThread tar;
+Status ScanGzip(ByteStream& stream, TarObserver* observer, ScannedLayer& layer) {
+  TarThread tar(observer);
   GzipNotes notes(layer.ztoc, tar);
   GzipDecoder decoder(stream, layer.ztoc.span_size, &notes);
   while (true) {
@@ -113,8 +113,8 @@ Status ScanGzip(ByteStream& stream, ScannedLayer& layer) {
   return OkStatus();
 }
 
-Status ScanPlain(ByteStream& stream, ScannedLayer& layer) {
-  TocCollector toc;
+Status ScanPlain(ByteStream& stream, TarObserver* observer, ScannedLayer& layer) {
+  TocCollector toc(observer);
   SpanHasher spans;
   std::vector<std::byte> buffer(kReadSize);
   uint64_t left_in_span = 0;
@@ -162,7 +162,8 @@ Result<ScannedLayer> ScanLayer(ByteStream& stream, Compression compression, cons
   layer.ztoc.span_size = options.span_size;
   CountingStream counted(stream, options);
   const bool is_gzip = compression == Compression::kGzip;
-  SOCI_RETURN_IF_ERROR(is_gzip ? ScanGzip(counted, layer) : ScanPlain(counted, layer));
+  SOCI_RETURN_IF_ERROR(is_gzip ? ScanGzip(counted, options.observer, layer)
+                               : ScanPlain(counted, options.observer, layer));
   layer.ztoc.compressed_size = counted.size();
   layer.layer = counted.TakeDigest();
   if (!is_gzip) layer.diff_id = oci::DiffId(layer.layer);

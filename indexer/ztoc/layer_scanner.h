@@ -14,11 +14,15 @@
 
 namespace soci {
 
+class TarObserver;
+
 struct ScanOptions {
   uint64_t span_size = 4 << 20;
   std::string build_tool = std::string(oci::kBuildTool);
   // Told now and then how many compressed bytes were read.
   std::function<void(uint64_t)> progress = {};
+  // Sees the tar on the way; may be null.
+  TarObserver* observer = nullptr;
 };
 
 // What a zTOC that the reference tool would write cannot say about its layer, or says so that readers stumble.

@@ -11,7 +11,7 @@ constexpr size_t kBlocks = 8;
 
 }  // namespace
 
-TarThread::TarThread() {
+TarThread::TarThread(TarObserver* observer) : toc_(observer) {
   {
     MutexLock lock(mutex_);
     for (size_t i = 0; i < kBlocks; ++i) empty_.emplace_back().reserve(kBlockSize);

@@ -20,7 +20,8 @@ namespace soci {
 
 class TarThread {
  public:
-  TarThread();
+  // `observer` may be null; it is called on the thread.
+  explicit TarThread(TarObserver* observer = nullptr);
   ~TarThread();
   TarThread(const TarThread&) = delete;
   TarThread& operator=(const TarThread&) = delete;

@@ -23,7 +23,14 @@ uint64_t NextHeaderAsRead(const tar::Entry& entry) {
 
 }  // namespace
 
-TocCollector::TocCollector() : reader_([this](const tar::Entry& entry) { return OnEntry(entry); }) {}
+TocCollector::TocCollector(TarObserver* observer)
+    : observer_(observer), reader_([this](const tar::Entry& entry) { return OnEntry(entry); }) {}
+
+Status TocCollector::Push(ByteSpan tar_bytes) {
+  SOCI_RETURN_IF_ERROR(reader_.Push(tar_bytes));
+  const uint64_t position = std::exchange(pushed_, pushed_ + tar_bytes.size());
+  return observer_ == nullptr ? OkStatus() : observer_->OnTar(position, tar_bytes);
+}
 
 Status TocCollector::OnEntry(const tar::Entry& entry) {
   if (tar::SparseFormatOf(entry.pax) != tar::SparseFormat::kNone) {
@@ -37,7 +44,7 @@ Status TocCollector::OnEntry(const tar::Entry& entry) {
     Note(Hazard::kLossyTime, fmt::format("modification time {} of \"{}\"", entry.mtime_seconds, entry.name));
   }
   entries_.push_back(entry);
-  return OkStatus();
+  return observer_ == nullptr ? OkStatus() : observer_->OnMember(entry);
 }
 
 std::vector<tar::Entry> TocCollector::TakeEntries() {

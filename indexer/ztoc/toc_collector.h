@@ -10,14 +10,16 @@
 #include "indexer/base/result.h"
 #include "indexer/tar/reader.h"
 #include "indexer/ztoc/layer_scanner.h"
+#include "indexer/ztoc/tar_observer.h"
 
 namespace soci {
 
 class TocCollector {
  public:
-  TocCollector();
+  // `observer` may be null.
+  explicit TocCollector(TarObserver* observer = nullptr);
 
-  Status Push(ByteSpan tar_bytes) { return reader_.Push(tar_bytes); }
+  Status Push(ByteSpan tar_bytes);
   Status Finish() { return reader_.Finish(); }
   bool at_end() const { return reader_.at_end(); }
   uint64_t position() const { return reader_.position(); }
@@ -29,6 +31,8 @@ class TocCollector {
   Status OnEntry(const tar::Entry& entry);
   void Note(Hazard kind, std::string reason);
 
+  TarObserver* const observer_;
+  uint64_t pushed_ = 0;
   std::deque<tar::Entry> entries_;  // a deque: growing must not copy them
   std::vector<LayerHazard> hazards_;
   tar::Reader reader_;

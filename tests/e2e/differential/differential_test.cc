@@ -4,6 +4,10 @@
 
 #include <set>
 
+#include "indexer/base/byte_source.h"
+#include "indexer/base/file_io.h"
+#include "snapshotter/unpack/ordered_download.h"
+#include "snapshotter/unpack/unpack_layer.h"
 #include "tests/e2e/differential/generated_layers.h"
 #include "tests/e2e/differential/unpacked_layer.h"
 #include "tests/e2e/support/containerd.h"
@@ -38,6 +42,17 @@ class Differential : public ::testing::Test {
     return tree;
   }
 
+  // The same layer, pulled as a whole by ourselves.
+  Tree UnpackedByUs(const std::string& name, const IndexedLayer& layer) {
+    const std::string folder = sandbox_ / ("unpacked-" + name);
+    EXPECT_EQ(MakeDirectories(folder), OkStatus());
+    DownloadWindow window({.connections = 4, .range = 5'000, .ranges = 6});
+    const auto unpacked =
+        UnpackLayer(*MakeMemorySource(layer.blob), {layer.digest, layer.diff_id, true}, folder, window, {});
+    EXPECT_TRUE(unpacked.ok()) << unpacked.status();
+    return unpacked.ok() ? Comparable(test::WalkDirectory(folder + "/fs")) : Tree();
+  }
+
   test::Sandbox sandbox_;
   test::Containerd containerd_{sandbox_, sandbox_ / "soci.sock"};
   test::LazyParts parts_;
@@ -52,6 +67,8 @@ TEST_F(Differential, GeneratedLayersAreWhatContainerdUnpacksAtEveryStageOfTheirL
     const IndexedLayer layer = MakeIndexedLayer(generated.tar, generated.options);
     const Tree expected = Expected(generated, layer);
     EXPECT_EQ(Differences(expected, Comparable(test::WalkTable(*layer.table, layer.tar))), "") << "the table";
+
+    EXPECT_EQ(Differences(expected, UnpackedByUs(generated.name, layer)), "") << "unpacked";
 
     test::LazyMount mount(parts_, sandbox_ / generated.name, layer);
     EXPECT_EQ(test::ReadRandomly(mount.path(), expected, ++seed), "") << "cold";
