@@ -22,6 +22,7 @@ Status CheckBounds(const Config& config) {
       {"registry.connections", config.registry.connections, config.registry.demand_connections, 1024},
       {"fetch.decode_threads", config.fetch.decode_threads, 0, 1024},
       {"fetch.neighbours", config.fetch.neighbours, 0, 64},
+      {"pull.parallel_layers", config.pull.parallel_layers, 1, 64},
       {"fuse.threads", config.fuse.threads, 0, 1024},
   };
   for (const Bounds& bounds : all) {

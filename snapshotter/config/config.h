@@ -62,6 +62,11 @@ struct FetchConfig {
   uint32_t decode_threads = 0;  // 0: one per core
 };
 
+struct PullConfig {
+  bool unpack = false;
+  uint32_t parallel_layers = 3;  // as containerd's own pull
+};
+
 struct FuseConfig {
   uint32_t threads = 0;  // 0: one per core
 };
@@ -74,6 +79,7 @@ struct Config {
   IndexConfig index;
   RegistryConfig registry;
   FetchConfig fetch;
+  PullConfig pull;
   FuseConfig fuse;
 };
 

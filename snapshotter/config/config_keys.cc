@@ -126,6 +126,9 @@ std::vector<ConfigKey> MakeKeys() {
           "fetch.neighbours", "Spans fetched after one that a program had to wait for; 0: only what is asked for"),
       Row<&C::fetch, &FetchConfig::write_queue>("fetch.write_queue", "Decoded bytes that may wait for the disk"),
       Row<&C::fetch, &FetchConfig::decode_threads>("fetch.decode_threads", "Threads that decode; 0: one per core"),
+      Row<&C::pull, &PullConfig::unpack>(
+          "pull.unpack", "Download and unpack layers that have no zTOC ourselves, all of an image at once"),
+      Row<&C::pull, &PullConfig::parallel_layers>("pull.parallel_layers", "Layers that are unpacked at once"),
       Row<&C::fuse, &FuseConfig::threads>("fuse.threads", "Threads that answer the kernel; 0: one per core"),
   };
 }

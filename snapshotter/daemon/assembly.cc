@@ -55,6 +55,7 @@ Assembly::~Assembly() {
   folders_.KeepAll();  // a stop is no removal
   if (snapshotter_ != nullptr) snapshotter_->Stop();
   if (sessions_ != nullptr) sessions_->Stop();
+  if (unpacks_ != nullptr) unpacks_->Stop();  // a Prepare may wait for one
   server_.reset();
   if (live_ != nullptr) live_->Stop();
   admin_.reset();
@@ -79,7 +80,12 @@ Status Assembly::Open() {
   mounts.threads = config_.fuse.threads;
   SOCI_ASSIGN_OR_RETURN(mounter_, SessionPool::Start(keeper_, mounts));
 
-  sessions_ = std::make_unique<ImageSessions>(registry_->client(), folders_, SystemClock(), SessionOptionsOf(config_));
+  LayerUnpacks::Options unpacks;
+  unpacks.parallel = config_.pull.parallel_layers;
+  unpacks.window.connections = config_.registry.demand_connections;
+  unpacks_ = std::make_unique<LayerUnpacks>(registry_->client(), folders_, unpacks);
+  sessions_ = std::make_unique<ImageSessions>(registry_->client(), folders_, SystemClock(), SessionOptionsOf(config_),
+                                              config_.pull.unpack ? unpacks_.get() : nullptr);
   live_ = std::make_unique<LiveLayers>(LiveLayer::Parts{registry_->client(),
                                                         *scheduler_,
                                                         *mounter_,
@@ -113,7 +119,11 @@ Status Assembly::Start() {
 std::string Assembly::AnswerAdmin(std::string_view request) const {
   const auto json = nlohmann::json::parse(request.begin(), request.end(), nullptr, false);
   const std::string verb = json.is_object() && json.contains("verb") && json["verb"].is_string() ? json["verb"] : "";
-  if (verb == "status") return StatusJson(live_->Report(), provider_->Deferrals());
+  if (verb == "status") {
+    std::vector<LayerReport> layers = live_->Report();
+    for (LayerReport& unpacking : unpacks_->Report()) layers.push_back(std::move(unpacking));
+    return StatusJson(layers, provider_->Deferrals());
+  }
   if (verb == "version") return fmt::format("{{\"version\":\"{}\"}}", kVersion);
   return R"({"error":"unknown verb"})";
 }

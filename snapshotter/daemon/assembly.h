@@ -20,6 +20,7 @@
 #include "snapshotter/metastore/metastore.h"
 #include "snapshotter/pull/image_session.h"
 #include "snapshotter/pull/layer_folders.h"
+#include "snapshotter/pull/layer_unpacks.h"
 #include "snapshotter/pull/lazy_layer_provider.h"
 #include "snapshotter/pull/live_layers.h"
 #include "snapshotter/service/grpc_server.h"
@@ -54,6 +55,7 @@ class Assembly {
   FdCache files_;
   ThreadPool io_{"cold-read", 4};
   LayerFolders folders_;
+  std::unique_ptr<LayerUnpacks> unpacks_;
   std::unique_ptr<ImageSessions> sessions_;
   std::unique_ptr<LiveLayers> live_;
   std::unique_ptr<LazyLayerProvider> provider_;

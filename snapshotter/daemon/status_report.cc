@@ -45,7 +45,8 @@ std::string Short(const std::string& digest) { return digest.substr(0, 19); }
 std::string LayerLine(const Json& layer) {
   const std::string state = layer.value("state", "");
   std::string line = fmt::format("  {:<19}  {:<9}", Short(layer.value("digest", "")), state);
-  if (state == "filling" || state == "lazy") line += fmt::format(" {:>3} %", layer.value("percent", 0));
+  if (state == "filling" || state == "lazy" || state == "unpacking")
+    line += fmt::format(" {:>3} %", layer.value("percent", 0));
   if (layer.contains("size")) line += fmt::format("  {:.1f} MiB", layer.value("size", 0.0) / (1 << 20));
   if (layer.contains("reason")) line += "  " + layer.value("reason", "");
   return line + "\n";

@@ -48,8 +48,9 @@ bool MayWorkLater(const Status& status) {
 
 }  // namespace
 
-ImageSessions::ImageSessions(RegistryClient& registry, LayerFolders& folders, const Clock& clock, Options options)
-    : registry_(registry), folders_(folders), clock_(clock), options_(options) {}
+ImageSessions::ImageSessions(RegistryClient& registry, LayerFolders& folders, const Clock& clock, Options options,
+                             LayerUnpacks* unpacks)
+    : registry_(registry), folders_(folders), clock_(clock), options_(options), unpacks_(unpacks) {}
 
 ImageSessions::Answer ImageSessions::Get(const LayerRequest& request) {
   const std::string key = KeyOf(request);
@@ -129,6 +130,13 @@ Status ImageSessions::PrepareLayers(const LayerRequest& request, PreparedImage& 
     } else {
       log::Warning("image {} is not lazy: {}", request.image.ToString(), image.reason);
     }
+    if (unpacks_ == nullptr) return OkStatus();
+    if (!documents.ok()) return documents.status();
+    for (size_t i = 0; i < documents->manifest.layers.size(); ++i) {
+      const oci::Descriptor& descriptor = documents->manifest.layers[i];
+      auto [place, is_new] = image.layers.try_emplace(oci::LayerDigest(descriptor.digest));
+      if (is_new) StartUnpack(request, descriptor, documents->config.diff_ids[i], i == 0, place->second);
+    }
     return OkStatus();
   }
   if (!documents.ok()) return documents.status();
@@ -144,6 +152,10 @@ Status ImageSessions::PrepareLayers(const LayerRequest& request, PreparedImage& 
     const oci::Descriptor* ztoc = index.ZtocFor(layer);
     if (ztoc == nullptr) {
       place->second.reason = fmt::format("SOCI index {} has no zTOC for this layer", index.digest.ToString());
+      if (unpacks_ != nullptr) {
+        StartUnpack(request, descriptor, documents->config.diff_ids[i], i == 0, place->second);
+        image.settled = false;  // it may fail, and work later
+      }
       continue;
     }
     place->second.has_ztoc = true;
@@ -170,6 +182,31 @@ Status ImageSessions::PrepareLayers(const LayerRequest& request, PreparedImage& 
     if (prepared.retry) image.settled = false;
   }
   return OkStatus();
+}
+
+void ImageSessions::StartUnpack(const LayerRequest& request, const oci::Descriptor& descriptor,
+                                const oci::DiffId& diff_id, bool lowest, PreparedLayer& place) {
+  const oci::LayerDigest layer(descriptor.digest);
+  const std::string folder = folders_.paths().LayerFolder(layer);
+  if (auto adopted = AdoptLayer(layer, folder); adopted.ok()) {
+    if (!IsSealed(folder) || adopted->diff_id != diff_id || adopted->disable_xattrs) {
+      place.reason = fmt::format("the layer is being loaded by a SOCI index of {}", adopted->image.ToString());
+      return;
+    }
+    auto hold = folders_.Take(layer);
+    if (hold.ok()) {
+      place.hold = *std::move(hold);
+      place.origin = *std::move(adopted);
+      return;
+    }
+  }
+  LayerOrigin wanted;
+  wanted.image = request.image;
+  wanted.manifest = request.manifest;
+  wanted.media_type = descriptor.media_type;
+  wanted.layer_size = static_cast<uint64_t>(descriptor.size);
+  wanted.diff_id = diff_id;
+  place.unpack = unpacks_->Start(layer, wanted, lowest);
 }
 
 void ImageSessions::ForgetIf(const std::function<bool(const Session&)>& goes) {

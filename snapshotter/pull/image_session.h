@@ -19,6 +19,7 @@
 #include "snapshotter/pull/layer_folders.h"
 #include "snapshotter/pull/layer_origin.h"
 #include "snapshotter/pull/layer_request.h"
+#include "snapshotter/pull/layer_unpacks.h"
 
 namespace soci {
 
@@ -30,6 +31,7 @@ struct PreparedLayer {
   std::string reason;                 // why there is none
   bool retry = false;                 // ... and whether it may work later
   std::shared_ptr<const LayerFolders::Hold> hold;
+  std::shared_ptr<const LayerUnpacks::Wish> unpack;  // there will be one, in the folder that this says
 };
 
 struct PreparedImage {
@@ -49,8 +51,9 @@ class ImageSessions {
     size_t parallel = 16;                                             // zTOCs fetched at once
   };
 
-  // Borrows all three; they outlive it.
-  ImageSessions(RegistryClient& registry, LayerFolders& folders, const Clock& clock, Options options);
+  // Borrows them; they outlive it. With `unpacks`, layers without a zTOC are unpacked by ourselves, all at once.
+  ImageSessions(RegistryClient& registry, LayerFolders& folders, const Clock& clock, Options options,
+                LayerUnpacks* unpacks = nullptr);
 
   // Never an error for an image without an index. Why an image is not lazy is logged here, once for each search.
   Result<std::shared_ptr<const PreparedImage>> Get(const LayerRequest& request);
@@ -86,12 +89,15 @@ class ImageSessions {
   bool SearchesFreely() const { return !options_.bound_only && options_.referrers; }
   Answer Search(const LayerRequest& request);
   Status PrepareLayers(const LayerRequest& request, PreparedImage& image);
+  void StartUnpack(const LayerRequest& request, const oci::Descriptor& descriptor, const oci::DiffId& diff_id,
+                   bool lowest, PreparedLayer& place);
   void ForgetIf(const std::function<bool(const Session&)>& goes);
 
   RegistryClient& registry_;
   LayerFolders& folders_;
   const Clock& clock_;
   const Options options_;
+  LayerUnpacks* const unpacks_;
   std::stop_source stop_;
 
   mutable Mutex mutex_;  // held while `in_use` is asked; never while folders go

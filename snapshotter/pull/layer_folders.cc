@@ -28,6 +28,29 @@ Result<std::shared_ptr<const LayerFolders::Hold>> LayerFolders::Take(const oci::
   return hold;
 }
 
+Result<std::shared_ptr<const LayerFolders::Hold>> LayerFolders::TakeOver(const oci::LayerDigest& layer,
+                                                                         const std::string& filled) {
+  SOCI_RETURN_IF_ERROR(MakeDirectories(paths_.LayersFolder(), 0700));
+  const std::string own = paths_.LayerFolder(layer);
+  std::shared_ptr<const Hold> hold;  // let go after the lock
+  MutexLock lock(mutex_);
+  if (keep_all_) return absl::CancelledError("the daemon is stopping");
+  const size_t holders = ++holders_[layer];
+  hold.reset(new Hold(*this, layer));
+  // The kernel replaces an empty folder, and no other.
+  if (::rename(filled.c_str(), own.c_str()) == 0) return hold;
+  if (errno != ENOTEMPTY && errno != EEXIST) return ErrnoStatus(errno, own);
+  if (holders > 1) return absl::FailedPreconditionError("the layer is being loaded by a SOCI index meanwhile");
+  MoveAway(layer);
+  if (::rename(filled.c_str(), own.c_str()) != 0) return ErrnoStatus(errno, own);
+  return hold;
+}
+
+void LayerFolders::DiscardUnpacking() {
+  MutexLock lock(mutex_);
+  MoveAway(UnpackingFolder());
+}
+
 bool LayerFolders::IsHeld(const oci::LayerDigest& layer) const {
   MutexLock lock(mutex_);
   return holders_.count(layer) > 0;
@@ -46,8 +69,9 @@ void LayerFolders::LetGo(const oci::LayerDigest& layer) {
   if (!gone.empty()) Delete(gone);
 }
 
-std::string LayerFolders::MoveAway(const oci::LayerDigest& layer) {
-  const std::string from = paths_.LayerFolder(layer);
+std::string LayerFolders::MoveAway(const oci::LayerDigest& layer) { return MoveAway(paths_.LayerFolder(layer)); }
+
+std::string LayerFolders::MoveAway(const std::string& from) {
   const std::string to = TrashFolder() + "/" + std::to_string(::getpid()) + "-" + std::to_string(++moved_);
   if (Status made = MakeDirectories(TrashFolder(), 0700); !made.ok()) {
     log::Warning("deleting {}: {}", from, Message(made));

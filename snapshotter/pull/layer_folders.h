@@ -38,6 +38,12 @@ class LayerFolders {
 
   // Makes the folder if it is missing.
   Result<std::shared_ptr<const Hold>> Take(const oci::LayerDigest& layer);
+  // Makes a folder that was filled elsewhere, below UnpackingFolder, the layer's. kFailedPrecondition if somebody else
+  // has filled the layer's own meanwhile.
+  Result<std::shared_ptr<const Hold>> TakeOver(const oci::LayerDigest& layer, const std::string& filled);
+  std::string UnpackingFolder() const { return paths_.state + "/layers/unpacking"; }
+  // What is left in UnpackingFolder is to be collected.
+  void DiscardUnpacking();
   bool IsHeld(const oci::LayerDigest& layer) const;
 
   // Deletes every folder that no one holds, and what earlier deletions left.
@@ -52,6 +58,7 @@ class LayerFolders {
   void Delete(const std::string& path) const;
   // Renames the folder to a place that CollectUnused knows; the new path, or nothing if there was no folder.
   std::string MoveAway(const oci::LayerDigest& layer) SOCI_REQUIRES(mutex_);
+  std::string MoveAway(const std::string& from) SOCI_REQUIRES(mutex_);
   std::string TrashFolder() const { return paths_.state + "/layers/gone"; }
 
   const StatePaths paths_;

@@ -10,6 +10,7 @@
 namespace soci {
 
 enum class LayerState {
+  kUnpacking,  // a full pull of ours is under way; not mounted yet
   kLazy,       // mounted; bytes come when they are read
   kFilling,    // mounted; the rest is being fetched
   kComplete,   // every byte is here, not yet sealed
@@ -19,6 +20,8 @@ enum class LayerState {
 
 constexpr std::string_view ToString(LayerState state) {
   switch (state) {
+    case LayerState::kUnpacking:
+      return "unpacking";
     case LayerState::kLazy:
       return "lazy";
     case LayerState::kFilling:
@@ -39,6 +42,7 @@ struct LayerReport {
   oci::Digest manifest;
   LayerState state = LayerState::kLazy;
   uint64_t layer_size = 0;  // compressed
+  uint64_t bytes_read = 0;  // of a layer that is being unpacked
   uint32_t spans = 0;
   uint32_t spans_present = 0;
   std::string directory;
@@ -46,6 +50,9 @@ struct LayerReport {
 
   uint32_t percent() const {
     if (state == LayerState::kSealed || state == LayerState::kComplete) return 100;
+    if (state == LayerState::kUnpacking) {
+      return layer_size == 0 ? 0 : static_cast<uint32_t>(bytes_read * 100 / layer_size);
+    }
     return spans == 0 ? 0 : static_cast<uint32_t>(uint64_t{spans_present} * 100 / spans);
   }
 };

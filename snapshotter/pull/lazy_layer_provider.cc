@@ -55,9 +55,17 @@ Result<oci::LayerDigest> LazyLayerProvider::MakeLive(const LayerRequest& request
   SOCI_ASSIGN_OR_RETURN(auto image, sessions_.Get(request));
   auto found = image->layers.find(request.layer);
   const PreparedLayer* prepared = found == image->layers.end() ? nullptr : &found->second;
-  const LayerSituation situation{true, image->soci_index.has_value(), prepared != nullptr && prepared->origin};
+  const LayerSituation situation{true, image->soci_index.has_value(), prepared != nullptr && prepared->origin,
+                                 prepared != nullptr && prepared->unpack != nullptr};
   for (Attempt attempt : PlanLayer(situation)) {
     if (attempt == Attempt::kDefer) break;
+    if (attempt == Attempt::kUnpack) {
+      SOCI_ASSIGN_OR_RETURN(const LayerUnpacks::Unpacked unpacked, prepared->unpack->Wait());
+      if (Status opened = live_.Open(request.layer, unpacked.origin, unpacked.hold); !opened.ok()) {
+        return Annotate(opened, "opening what was unpacked");
+      }
+      return request.layer;
+    }
     if (Status opened = live_.Open(request.layer, *prepared->origin, prepared->hold); !opened.ok()) {
       return Annotate(opened, "mounting");
     }

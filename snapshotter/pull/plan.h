@@ -9,15 +9,17 @@
 namespace soci {
 
 enum class Attempt {
-  kLazy,   // mount now, fetch bytes when read
-  kDefer,  // leave it to containerd
+  kLazy,    // mount now, fetch bytes when read
+  kUnpack,  // a full pull of our own
+  kDefer,   // leave it to containerd
 };
 
 // What the image's session knows about one layer.
 struct LayerSituation {
-  bool allowed = true;     // labels are there, lazy loading is not switched off, the layer is not condemned
-  bool has_index = false;  // the image has a SOCI index that may be trusted
-  bool has_table = false;  // ... with a sound zTOC for this layer
+  bool allowed = true;      // labels are there, lazy loading is not switched off, the layer is not condemned
+  bool has_index = false;   // the image has a SOCI index that may be trusted
+  bool has_table = false;   // ... with a sound zTOC for this layer
+  bool may_unpack = false;  // a full pull of our own is not switched off
 };
 
 using PullPlan = std::vector<Attempt>;

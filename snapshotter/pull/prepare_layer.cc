@@ -9,6 +9,7 @@
 #include "indexer/table/layer_table.h"
 #include "indexer/table/table_compiler.h"
 #include "indexer/ztoc/ztoc.h"
+#include "snapshotter/unpack/unsynced_mark.h"
 
 namespace soci {
 namespace {
@@ -23,11 +24,6 @@ bool IsTrue(const oci::Annotations& annotations, std::string_view key) {
   return false;
 }
 
-bool IsSealed(const std::string& layer_folder) {
-  struct stat sealed {};
-  return ::lstat((layer_folder + "/fs").c_str(), &sealed) == 0 && S_ISDIR(sealed.st_mode);
-}
-
 Result<std::string> Compile(std::string_view ztoc_bytes, const oci::LayerDigest& layer, const LayerOrigin& origin) {
   SOCI_ASSIGN_OR_RETURN(Ztoc ztoc, DecodeZtoc(ztoc_bytes));
   if (ztoc.compressed_size != origin.layer_size) {
@@ -40,6 +36,11 @@ Result<std::string> Compile(std::string_view ztoc_bytes, const oci::LayerDigest&
 }
 
 }  // namespace
+
+bool IsSealed(const std::string& layer_folder) {
+  struct stat sealed {};
+  return ::lstat((layer_folder + "/fs").c_str(), &sealed) == 0 && S_ISDIR(sealed.st_mode);
+}
 
 Result<LayerOrigin> PrepareLayer(RegistryClient& registry, const LayerToPrepare& wanted,
                                  const std::string& layer_folder, const FetchContext& context) {
@@ -74,7 +75,15 @@ Result<LayerOrigin> PrepareLayer(RegistryClient& registry, const LayerToPrepare&
 }
 
 Result<LayerOrigin> AdoptLayer(const oci::LayerDigest& layer, const std::string& layer_folder) {
+  if (ReadUnsyncedMark(layer_folder) == UnsyncedMark::kOfAnotherBoot) {
+    for (const char* name : {"/origin.json", "/fs", "/table", "/ztoc", "/unsynced"}) {
+      SOCI_RETURN_IF_ERROR(RemoveTree(layer_folder + name));
+    }
+    return absl::DataLossError("the machine went down before the layer was on the disk");
+  }
   SOCI_ASSIGN_OR_RETURN(LayerOrigin origin, ReadOrigin(layer_folder));
+  // Without a zTOC the table tells the sealed tree only.
+  if (origin.ztoc.empty() && !IsSealed(layer_folder)) return absl::DataLossError("the unpacked layer has gone");
   const std::string table_path = layer_folder + "/table";
   if (LayerTable::Open(table_path, layer).ok()) return origin;
 

@@ -27,6 +27,9 @@ struct LayerToPrepare {
 Result<LayerOrigin> PrepareLayer(RegistryClient& registry, const LayerToPrepare& wanted,
                                  const std::string& layer_folder, const FetchContext& context);
 
+// Whether the folder holds a sealed layer: its files, verified against the DiffID of its origin.
+bool IsSealed(const std::string& layer_folder);
+
 // After a restart: the origin of a folder whose table is sound, or was compiled again from the zTOC beside it.
 // kNotFound or kDataLoss if the folder cannot be used.
 Result<LayerOrigin> AdoptLayer(const oci::LayerDigest& layer, const std::string& layer_folder);

@@ -30,9 +30,11 @@ bool Exists(const std::string& path) {
 
 // What the daemon joins, but for FUSE and the network.
 struct Parts {
-  Parts(const StatePaths& paths, RegistryClient& registry, Mounter& mounter, bool fill)
-      : folders(paths), sessions(registry, folders, SystemClock(), {}), parts{registry, scheduler, mounter,
-                                                                              files,    io,        {}} {
+  Parts(const StatePaths& paths, RegistryClient& registry, Mounter& mounter, bool fill, bool unpack)
+      : folders(paths),
+        unpacks(registry, folders, {}),
+        sessions(registry, folders, SystemClock(), {}, unpack ? &unpacks : nullptr),
+        parts{registry, scheduler, mounter, files, io, {}} {
     LiveLayers::Options options;
     options.fill = fill;
     options.seal_ended = [this](const oci::LayerDigest&, const Status& status) {
@@ -57,6 +59,7 @@ struct Parts {
   FdCache files;
   ThreadPool io{"cold-read", 1};
   LayerFolders folders;
+  LayerUnpacks unpacks;
   ImageSessions sessions;
   LiveLayer::Parts parts;
   std::unique_ptr<LiveLayers> live;
@@ -65,7 +68,9 @@ struct Parts {
 
 class LazyLayerProviderTest : public ::testing::Test {
  protected:
-  void Start(bool fill) { parts_ = std::make_unique<Parts>(paths_, registry_, mounter_, fill); }
+  void Start(bool fill, bool unpack = false) {
+    parts_ = std::make_unique<Parts>(paths_, registry_, mounter_, fill, unpack);
+  }
   void Stop() { parts_.reset(); }
   LazyLayerProvider& provider() { return *parts_->provider; }
 
@@ -135,6 +140,54 @@ TEST_F(LazyLayerProviderTest, AnImageWithoutIndexIsDeferred) {
   auto outcome = provider().Provide(image.RequestLabels(0), "default");
   ASSERT_TRUE(outcome.ok());
   EXPECT_TRUE(std::get<LayerDeferred>(*outcome).told) << "the image's own line says it, not one for each layer";
+}
+
+TEST_F(LazyLayerProviderTest, WithoutAnIndexEveryLayerIsUnpackedFromTheFirstPrepareOnAndIsADirectoryAtOnce) {
+  const std::string content = test::NoiseBytes(300 << 10, 1);
+  const IndexedImage image = PushIndexedImage(registry_, {"one", content}, {}, false);
+  Start(true, true);
+  ASSERT_EQ(Provide(image, 0), "");
+  const size_t requests = registry_.requests().size();
+  ASSERT_EQ(Provide(image, 1), "");
+  EXPECT_LE(registry_.requests().size(), requests + 1) << "nothing is searched again; its bytes were asked for before";
+  const std::string lower = provider().LowerDirectory(Layer(image, 1)).value();
+  EXPECT_EQ(lower, paths_.SealedLink(2));
+  EXPECT_EQ(ReadFile(lower + "/d/file").value(), content);
+  EXPECT_EQ(mounter_.mounted(), 0u);
+  EXPECT_EQ(parts_->live->Report().at(0).state, LayerState::kSealed);
+  for (size_t i : {0, 1}) EXPECT_TRUE(provider().Release(Layer(image, i)).ok());
+  EXPECT_FALSE(provider().LowerDirectory(Layer(image, 0)).ok());
+}
+
+TEST_F(LazyLayerProviderTest, LayersWithoutAZtocAreUnpackedBesideLazyOnes) {
+  const IndexedImage image = PushIndexedImage(registry_, {"one", "two"}, {1});
+  Start(false, true);
+  EXPECT_EQ(Provide(image, 0), "");
+  EXPECT_EQ(Provide(image, 1), "");
+  EXPECT_EQ(provider().LowerDirectory(Layer(image, 0)).value(), paths_.MountPoint(1));
+  EXPECT_EQ(ReadFile(provider().LowerDirectory(Layer(image, 1)).value() + "/d/file").value(), "two");
+}
+
+TEST_F(LazyLayerProviderTest, ALayerThatCannotBeUnpackedIsDeferredAndLeavesNothing) {
+  const IndexedImage image = PushIndexedImage(registry_, {"one"}, {}, false);
+  registry_.fail = [](const std::string& request) {
+    return request.rfind("OPEN", 0) == 0 ? absl::UnavailableError("no network") : OkStatus();
+  };
+  Start(true, true);
+  EXPECT_THAT(Provide(image, 0), HasSubstr("no network"));
+  EXPECT_THAT(ListFolder(paths_.LayersFolder()), IsEmpty());
+  EXPECT_THAT(ListFolder(paths_.state + "/layers/unpacking"), IsEmpty());
+}
+
+TEST_F(LazyLayerProviderTest, AnUnpackedLayerIsThereAfterARestartWithoutTheRegistry) {
+  const IndexedImage image = PushIndexedImage(registry_, {"one"}, {}, false);
+  Start(true, true);
+  ASSERT_EQ(Provide(image, 0), "");
+  Stop();
+  registry_.fail = [](const std::string&) { return absl::UnavailableError("no network"); };
+  Start(true, true);
+  EXPECT_TRUE(provider().Restore(Layer(image, 0), image.RequestLabels(0)).ok());
+  EXPECT_EQ(ReadFile(provider().LowerDirectory(Layer(image, 0)).value() + "/d/file").value(), "one");
 }
 
 TEST_F(LazyLayerProviderTest, ACompleteLayerIsSealedAndItsDirectoryIsUsedFromThenOn) {

@@ -8,12 +8,14 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(Plan, OnlyALayerWithATableIsTriedLazilyAndDeferringIsAlwaysLast) {
-  for (int bits = 0; bits < 8; ++bits) {
-    const LayerSituation situation{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0};
+TEST(Plan, ATableIsUsedFirstAndOurOwnUnpackWithoutOneAndDeferringIsAlwaysLast) {
+  for (int bits = 0; bits < 16; ++bits) {
+    const LayerSituation situation{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0};
     const PullPlan plan = PlanLayer(situation);
-    if (bits == 7) {
-      EXPECT_THAT(plan, ElementsAre(Attempt::kLazy, Attempt::kDefer));
+    if (situation.allowed && situation.has_table) {
+      EXPECT_THAT(plan, ElementsAre(Attempt::kLazy, Attempt::kDefer)) << bits;
+    } else if (situation.allowed && situation.may_unpack) {
+      EXPECT_THAT(plan, ElementsAre(Attempt::kUnpack, Attempt::kDefer)) << bits;
     } else {
       EXPECT_THAT(plan, ElementsAre(Attempt::kDefer)) << bits;
     }

@@ -1,0 +1,79 @@
+// Full pulls under way: layers without a table, downloaded and unpacked by ourselves, several at once.
+//
+// A layer that two images want is unpacked once. It is unpacked beside its folder and renamed into it when it is whole,
+// so that whatever else happens to the folder meanwhile, nothing half-written is ever in it. Any thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "indexer/base/mutex.h"
+#include "indexer/base/thread_pool.h"
+#include "snapshotter/pull/layer_folders.h"
+#include "snapshotter/pull/layer_origin.h"
+#include "snapshotter/pull/layer_report.h"
+#include "snapshotter/unpack/ordered_download.h"
+
+namespace soci {
+
+class RegistryClient;
+
+class LayerUnpacks {
+ public:
+  struct Options {
+    size_t parallel = 3;  // layers at once
+    DownloadWindow::Options window = {};
+  };
+  struct Unpacked {
+    LayerOrigin origin;
+    std::shared_ptr<const LayerFolders::Hold> hold;  // of the folder that has it
+  };
+  struct Job;
+
+  // Somebody's wish for one layer; the last one to go cancels what is not finished. Must go before the unpacks do.
+  class Wish {
+   public:
+    Wish(LayerUnpacks& unpacks, std::shared_ptr<Job> job) : unpacks_(unpacks), job_(std::move(job)) {}
+    ~Wish();
+    Wish(const Wish&) = delete;
+    Wish& operator=(const Wish&) = delete;
+
+    // Waits for the end of it.
+    Result<Unpacked> Wait() const;
+
+   private:
+    LayerUnpacks& unpacks_;
+    const std::shared_ptr<Job> job_;
+  };
+
+  // Borrows both. What an earlier process left half done is given to the folders to be collected.
+  LayerUnpacks(RegistryClient& registry, LayerFolders& folders, const Options& options);
+  ~LayerUnpacks();
+
+  // Begins, in the order of calls, or joins what is under way. `wanted` needs neither zTOC nor number.
+  std::shared_ptr<const Wish> Start(const oci::LayerDigest& layer, const LayerOrigin& wanted, bool lowest);
+
+  // The daemon stops: everything ends with kCancelled as soon as it can.
+  void Stop();
+
+  std::vector<LayerReport> Report() const;
+
+ private:
+  void Run(const std::shared_ptr<Job>& job);
+  Result<Unpacked> Unpack(Job& job);
+
+  RegistryClient& registry_;
+  LayerFolders& folders_;
+  DownloadWindow window_;
+  mutable Mutex mutex_;  // a leaf
+  CondVar ended_;
+  bool stopping_ SOCI_GUARDED_BY(mutex_) = false;
+  uint64_t started_ SOCI_GUARDED_BY(mutex_) = 0;
+  std::map<oci::LayerDigest, std::weak_ptr<Job>> jobs_ SOCI_GUARDED_BY(mutex_);
+  ThreadPool syncing_{"sync", 1};
+  ThreadPool pool_;  // last: its tasks use the rest
+};
+
+}  // namespace soci
