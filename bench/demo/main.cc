@@ -12,7 +12,9 @@
 #include "bench/demo/course.h"
 #include "bench/demo/image.h"
 #include "bench/demo/report.h"
+#include "bench/link/calibration.h"
 #include "bench/link/link.h"
+#include "bench/link/options.h"
 #include "tests/e2e/support/daemon.h"
 #include "tests/e2e/support/docker_registry.h"
 #include "tests/e2e/support/sandbox.h"
@@ -20,11 +22,7 @@
 namespace soci::demo {
 namespace {
 
-// A registry 30 ms away that gives 90 MB/s to a connection, and a machine on a gigabit link.
-constexpr LinkOptions kLink{.delay = std::chrono::milliseconds(30),
-                            .connection_bytes_per_second = 90'000'000,
-                            .total_bytes_per_second = 125'000'000};
-constexpr char kLinkText[] = "30 ms, 90 MB/s per connection, 125 MB/s in all";
+constexpr char kProfile[] = "A";  // a registry in the region
 
 void Say(const std::string& line) {
   std::printf("%s\n", line.c_str());
@@ -52,9 +50,12 @@ void Run(const std::string& layers, const std::string& result) {
   const std::string indexed = Index(registry.host() + "/demo:v1");
   const std::string image_text =
       fmt::format("{:.0f} MB compressed, {}", static_cast<double>(image_bytes) / 1e6, indexed);
-  Say("image: " + image_text + "\nlink:  " + kLinkText);
+  LinkOptions options = ParseLink(kProfile).value();
+  const auto calibration = Calibrate(options);
+  if (!calibration.ok()) throw std::runtime_error(std::string(Message(calibration.status())));
+  const std::string link_text = fmt::format("{}; by plain downloads: {}", LinkText(options), calibration->ToText());
+  Say("image: " + image_text + "\nlink:  " + link_text);
 
-  LinkOptions options = kLink;
   options.upstream_port = registry.port();
   auto link = Link::Start(options);
   if (!link.ok()) throw std::runtime_error(std::string(Message(link.status())));
@@ -66,7 +67,7 @@ void Run(const std::string& layers, const std::string& result) {
 
   Say("\n" + Table(lazy, ordinary) + "\n" + Conclusion(lazy, ordinary));
   std::ofstream stream(result);
-  stream << "Image: " << image_text << ". Link: " << kLinkText << ".\n\n"
+  stream << "Image: " << image_text << ". Link: " << link_text << ".\n\n"
          << MarkdownTable(lazy, ordinary) << "\n"
          << Conclusion(lazy, ordinary) << "\n";
   if (!stream.flush()) throw std::runtime_error("cannot write " + result);

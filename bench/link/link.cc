@@ -12,10 +12,16 @@
 #include <array>
 #include <cerrno>
 
+#include "bench/link/request_counter.h"
+
 namespace soci {
 namespace {
 
 constexpr size_t kPieceBytes = 64 << 10;
+// Within an answer a connection makes up for late wake-ups, but no answer profits from the pause before it. What all
+// share has no such beginning, so there the pause that counts as idle is short.
+constexpr std::chrono::milliseconds kAnswerSlack(100);
+constexpr std::chrono::milliseconds kTotalSlack(5);
 
 Result<UniqueFd> Connect(const std::string& host, uint16_t port) {
   addrinfo hints{};
@@ -65,7 +71,7 @@ void ResetOnClose(int fd) {
 
 // Sockets are shut down to wake whoever waits in them, and closed only when both pumps are done.
 struct Link::Connection {
-  Connection(UniqueFd accepted, uint64_t rate) : client(std::move(accepted)), rate_limit(rate) {}
+  Connection(UniqueFd accepted, uint64_t rate) : client(std::move(accepted)), rate_limit(rate, kAnswerSlack) {}
 
   void Cut() {
     ResetOnClose(client.get());
@@ -81,8 +87,8 @@ struct Link::Connection {
 };
 
 std::string LinkCounters::ToJson() const {
-  return fmt::format(R"({{"connections":{},"open_connections":{},"bytes_down":{},"bytes_up":{}}})", connections,
-                     open_connections, bytes_down, bytes_up);
+  return fmt::format(R"({{"connections":{},"open_connections":{},"bytes_down":{},"bytes_up":{},"requests":{}}})",
+                     connections, open_connections, bytes_down, bytes_up, requests);
 }
 
 Result<std::unique_ptr<Link>> Link::Start(LinkOptions options) {
@@ -106,7 +112,8 @@ Link::Link(LinkOptions options, UniqueFd listener, uint16_t port)
     : options_(std::move(options)),
       listener_(std::move(listener)),
       port_(port),
-      total_rate_(options_.total_bytes_per_second),
+      first_byte_(options_.delay, options_.first_byte_p99, options_.seed),
+      total_rate_(options_.total_bytes_per_second, kTotalSlack),
       accept_thread_([this] { Accept(); }) {}
 
 Link::~Link() {
@@ -162,10 +169,12 @@ void Link::Serve(const std::shared_ptr<Connection>& connection) {
 
 void Link::PumpUp(const std::shared_ptr<Connection>& connection) {
   std::array<char, kPieceBytes> piece;
+  RequestCounter counter;
   for (;;) {
     const ssize_t received = Receive(connection->client.get(), piece.data(), piece.size());
     if (received <= 0) break;
     connection->answer_begins = true;
+    requests_ += counter.Feed({piece.data(), static_cast<size_t>(received)});
     if (!SendAll(connection->upstream.get(), piece.data(), static_cast<size_t>(received))) break;
     bytes_up_ += static_cast<uint64_t>(received);
   }
@@ -178,7 +187,10 @@ void Link::PumpDown(const std::shared_ptr<Connection>& connection) {
     const ssize_t received = Receive(connection->upstream.get(), piece.data(), piece.size());
     if (received <= 0) break;
     const uint64_t count = static_cast<uint64_t>(received);
-    if (connection->answer_begins.exchange(false)) std::this_thread::sleep_for(options_.delay);
+    if (connection->answer_begins.exchange(false)) {
+      std::this_thread::sleep_for(first_byte_.Next());
+      connection->rate_limit.Restart(std::chrono::steady_clock::now());
+    }
     const auto now = std::chrono::steady_clock::now();
     std::this_thread::sleep_until(
         std::max(connection->rate_limit.Reserve(count, now), total_rate_.Reserve(count, now)));
@@ -207,7 +219,7 @@ void Link::CutAll() {
 
 LinkCounters Link::counters() const {
   MutexLock lock(mutex_);
-  return {connections_, open_.size(), bytes_down_, bytes_up_};
+  return {connections_, open_.size(), bytes_down_, bytes_up_, requests_};
 }
 
 }  // namespace soci

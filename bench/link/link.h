@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/link/first_byte.h"
 #include "bench/link/rate_limiter.h"
 #include "indexer/base/mutex.h"
 #include "indexer/base/result.h"
@@ -26,7 +27,9 @@ struct LinkOptions {
   uint16_t upstream_port = 0;
   uint16_t listen_port = 0;  // 0: the system chooses
   std::chrono::milliseconds delay{0};
-  uint64_t connection_bytes_per_second = 0;  // 0: no limit
+  std::chrono::milliseconds first_byte_p99{0};  // above `delay`: answers' delays spread, with `delay` as median
+  uint64_t seed = 1;                            // of that spread
+  uint64_t connection_bytes_per_second = 0;     // 0: no limit
   uint64_t total_bytes_per_second = 0;
 };
 
@@ -35,6 +38,7 @@ struct LinkCounters {
   uint64_t open_connections = 0;  // now
   uint64_t bytes_down = 0;        // from upstream, delivered
   uint64_t bytes_up = 0;
+  uint64_t requests = 0;  // HTTP/1.1 requests begun; 0 for other protocols
 
   std::string ToJson() const;
 };
@@ -74,6 +78,8 @@ class Link {
   std::atomic<uint64_t> connections_{0};
   std::atomic<uint64_t> bytes_down_{0};
   std::atomic<uint64_t> bytes_up_{0};
+  std::atomic<uint64_t> requests_{0};
+  FirstByteDelay first_byte_;
   RateLimiter total_rate_;
 
   mutable Mutex mutex_;

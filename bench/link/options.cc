@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace soci {
 namespace {
@@ -38,6 +40,73 @@ Result<uint64_t> ParseRate(std::string_view text) {
                                                                 {"MiB/s", 1 << 20},
                                                                 {"GiB/s", 1 << 30}}));
   return static_cast<uint64_t>(rate);
+}
+
+namespace {
+
+std::vector<std::string_view> Parts(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const size_t comma = text.find(',');
+    parts.push_back(text.substr(0, comma));
+    if (comma == std::string_view::npos) return parts;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+std::string_view Profile(std::string_view letter) {
+  if (letter == "A") return "30ms,90MB/s,125MB/s";
+  if (letter == "B") return "100ms,25MB/s,60MB/s";
+  if (letter == "C") return "10ms,90MB/s,400MB/s";
+  return {};
+}
+
+Status ParseExtra(std::string_view text, LinkOptions& link) {
+  const size_t equals = text.find('=');
+  const std::string_view name = text.substr(0, equals);
+  const std::string_view value = equals == std::string_view::npos ? "" : text.substr(equals + 1);
+  if (name == "p99") {
+    SOCI_ASSIGN_OR_RETURN(link.first_byte_p99, ParseDelay(value));
+    if (link.first_byte_p99 < link.delay) return absl::InvalidArgumentError("link: p99 is below the delay");
+    return OkStatus();
+  }
+  if (name == "seed") {
+    const auto parsed = std::from_chars(value.data(), value.data() + value.size(), link.seed);
+    if (parsed.ec == std::errc() && parsed.ptr == value.data() + value.size()) return OkStatus();
+  }
+  return absl::InvalidArgumentError(fmt::format("link: \"{}\" is neither p99=TIME nor seed=NUMBER", text));
+}
+
+}  // namespace
+
+Result<LinkOptions> ParseLink(std::string_view text) {
+  std::vector<std::string_view> parts = Parts(text);
+  if (const std::string_view profile = Profile(parts[0]); !profile.empty()) {
+    const std::vector<std::string_view> its = Parts(profile);
+    parts.erase(parts.begin());
+    parts.insert(parts.begin(), its.begin(), its.end());
+  }
+  if (parts.size() < 3) {
+    return absl::InvalidArgumentError(
+        fmt::format("link: \"{}\" is neither A, B, C nor DELAY,CONNECTION_RATE,TOTAL_RATE", text));
+  }
+  LinkOptions link;
+  SOCI_ASSIGN_OR_RETURN(link.delay, ParseDelay(parts[0]));
+  SOCI_ASSIGN_OR_RETURN(link.connection_bytes_per_second, ParseRate(parts[1]));
+  SOCI_ASSIGN_OR_RETURN(link.total_bytes_per_second, ParseRate(parts[2]));
+  for (size_t i = 3; i < parts.size(); ++i) SOCI_RETURN_IF_ERROR(ParseExtra(parts[i], link));
+  return link;
+}
+
+std::string LinkText(const LinkOptions& link) {
+  const auto rate = [](uint64_t bytes, std::string_view whose) {
+    return bytes == 0 ? fmt::format("no limit {}", whose)
+                      : fmt::format("{:g} MB/s {}", static_cast<double>(bytes) / 1e6, whose);
+  };
+  std::string text = fmt::format("{} ms", link.delay.count());
+  if (link.first_byte_p99 > link.delay) text += fmt::format(" (99 %: {} ms)", link.first_byte_p99.count());
+  return text + ", " + rate(link.connection_bytes_per_second, "per connection") + ", " +
+         rate(link.total_bytes_per_second, "in all");
 }
 
 }  // namespace soci

@@ -1,10 +1,12 @@
-// Reads the units of soci-link's command line: "30ms", "1.5s", "90MB/s", "125MiB/s". Pure.
+// Reads links as people write them: "30ms", "1.5s", "90MB/s", "125MiB/s", a whole link or a profile's letter. Pure.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
+#include "bench/link/link.h"
 #include "indexer/base/result.h"
 
 namespace soci {
@@ -13,5 +15,12 @@ namespace soci {
 Result<std::chrono::milliseconds> ParseDelay(std::string_view text);
 // Bytes per second: a number and B/s, kB/s, MB/s, GB/s, KiB/s, MiB/s or GiB/s; "0" is no limit.
 Result<uint64_t> ParseRate(std::string_view text);
+
+// "DELAY,CONNECTION_RATE,TOTAL_RATE", or the letter of a profile: A (30ms,90MB/s,125MB/s: a registry in the region), B
+// (100ms,25MB/s,60MB/s: a far one), C (10ms,90MB/s,400MB/s: a link that leaves the processor as the limit). After it
+// may come p99=TIME, the 99th percentile of an answer's delay, and seed=NUMBER. No upstream is set.
+Result<LinkOptions> ParseLink(std::string_view text);
+// The same in words, for reports.
+std::string LinkText(const LinkOptions& link);
 
 }  // namespace soci

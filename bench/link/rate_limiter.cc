@@ -9,8 +9,13 @@ RateLimiter::TimePoint RateLimiter::Reserve(uint64_t bytes, TimePoint now) {
   const auto time = std::chrono::nanoseconds(
       static_cast<int64_t>(static_cast<double>(bytes) * 1e9 / static_cast<double>(bytes_per_second_)));
   MutexLock lock(mutex_);
-  free_from_ = std::max(free_from_, now) + time;
+  free_from_ = (free_from_ < now - slack_ ? now : free_from_) + time;
   return free_from_;
+}
+
+void RateLimiter::Restart(TimePoint now) {
+  MutexLock lock(mutex_);
+  free_from_ = std::max(free_from_, now);
 }
 
 }  // namespace soci

@@ -94,6 +94,16 @@ TEST(Link, PassesBytesBothWaysAndCountsThem) {
   EXPECT_EQ(link->counters().bytes_down, text.size());
 }
 
+TEST(Link, CountsRequestsWhereTheProtocolIsHttp) {
+  EchoServer server;
+  auto link = StartLink(server.port());
+  Exchange(link->port(), "GET /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(link->counters().requests, 2u);
+  Exchange(link->port(), "something else");
+  EXPECT_EQ(link->counters().requests, 2u);
+  EXPECT_EQ(link->counters().connections, 2u);
+}
+
 TEST(Link, LimitedAndDelayedBytesAreTheSameBytes) {
   EchoServer server;
   auto link = StartLink(server.port(), {.delay = std::chrono::milliseconds(1),
@@ -154,8 +164,8 @@ TEST(Link, EndsWithConnectionsOpen) {
 }
 
 TEST(Link, CountersAreJson) {
-  EXPECT_EQ((LinkCounters{3, 1, 20, 10}).ToJson(),
-            R"({"connections":3,"open_connections":1,"bytes_down":20,"bytes_up":10})");
+  EXPECT_EQ((LinkCounters{3, 1, 20, 10, 2}).ToJson(),
+            R"({"connections":3,"open_connections":1,"bytes_down":20,"bytes_up":10,"requests":2})");
 }
 
 }  // namespace

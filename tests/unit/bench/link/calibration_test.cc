@@ -1,0 +1,37 @@
+// What a busy machine measures is not asserted, only that a limit is felt: without one, loopback is tens of times
+// faster.
+#include "bench/link/calibration.h"
+
+#include <gmock/gmock.h>
+
+namespace soci {
+namespace {
+
+TEST(Calibration, FeelsEachLimitOfALink) {
+  const auto calibration = Calibrate({.delay = std::chrono::milliseconds(2),
+                                      .connection_bytes_per_second = 20'000'000,
+                                      .total_bytes_per_second = 50'000'000},
+                                     4'000'000);
+  ASSERT_TRUE(calibration.ok()) << calibration.status();
+  ASSERT_EQ(calibration->figures.size(), 3u);
+  EXPECT_GE(calibration->figures[0].measured, 2);
+  EXPECT_LT(calibration->figures[1].measured, 40e6);
+  EXPECT_LT(calibration->figures[2].measured, 100e6);
+}
+
+TEST(Calibration, OfAnUnlimitedLinkHasNothingToSay) {
+  const auto calibration = Calibrate({}, 1);
+  ASSERT_TRUE(calibration.ok());
+  EXPECT_EQ(calibration->ToText(), "nothing is limited");
+  EXPECT_TRUE(calibration->Within(0));
+}
+
+TEST(Calibration, SaysHowFarOffALinkIs) {
+  const Calibration calibration{{{"delay", 30, 33}, {"one connection", 90e6, 89.1e6}}};
+  EXPECT_FALSE(calibration.Within(0.05));
+  EXPECT_TRUE(calibration.Within(0.11));
+  EXPECT_EQ(calibration.ToText(), "delay 33.0 ms (+10.0 %), one connection 89.1 MB/s (-1.0 %)");
+}
+
+}  // namespace
+}  // namespace soci
