@@ -183,6 +183,8 @@ Result<Calibration> Calibrate(const LinkOptions& options, uint64_t bytes) {
   own.upstream_host = "127.0.0.1";
   own.upstream_port = server->port();
   own.listen_port = 0;
+  // The median of so few draws says nothing; with a spread the proxy's own part of the delay is what can be checked.
+  own.first_byte_p99 = std::chrono::milliseconds(0);
   SOCI_ASSIGN_OR_RETURN(const auto link, Link::Start(own));
   Calibration calibration;
   if (own.delay.count() > 0) {
