@@ -155,8 +155,8 @@ Labels Pull::SnapshotLabels(size_t layer, const oci::ChainId& name) const {
           {std::string(oci::kLabelImageLayers), NeighboursLabel(resolved_.manifest, layer)}};
 }
 
-// Layers without a zTOC will not be lazy, so they need not wait until the snapshotter says so. A guess: being wrong
-// costs time, nothing else.
+// Once the snapshotter has left one layer to us it will leave the others without a zTOC too, so they need not wait
+// until it says so. Not before: it may unpack such layers itself. A guess: being wrong costs time, nothing else.
 void Pull::StartDownloads() {
   downloads_ = std::make_unique<LayerDownloads>(registry_, content_, image_, resolved_.manifest, options_.stop,
                                                 progress_.downloading);
@@ -173,7 +173,6 @@ void Pull::StartDownloads() {
 }
 
 Status Pull::FillLayers() {
-  StartDownloads();
   oci::ChainId parent;
   for (size_t i = 0; i < resolved_.manifest.layers.size(); ++i) {
     if (options_.stop.stop_requested()) return absl::CancelledError("stopped");
@@ -222,6 +221,7 @@ Result<Pull::Prepared> Pull::Prepare(size_t layer, const oci::ChainId& parent, c
 
 Status Pull::Unpack(size_t layer, const std::vector<ContainerdMount>& mounts) {
   const oci::Descriptor& descriptor = resolved_.manifest.layers[layer];
+  if (downloads_ == nullptr) StartDownloads();
   SOCI_RETURN_IF_ERROR(downloads_->Finish(layer));
   if (progress_.unpacking) progress_.unpacking(layer);
   SOCI_ASSIGN_OR_RETURN(oci::DiffId diff_id, snapshots_.Apply(descriptor, mounts));
