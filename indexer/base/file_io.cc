@@ -92,12 +92,17 @@ Status WriteFullAt(int fd, uint64_t offset, ByteSpan bytes, std::string_view nam
 
 namespace {
 
-Status WriteAndRename(const std::string& path, std::string_view contents, unsigned mode, bool durable) {
+Status WriteAndRename(const std::string& path, const std::vector<std::string_view>& pieces, unsigned mode,
+                      bool durable) {
   static std::atomic<unsigned> counter{0};
   const std::string temporary = fmt::format("{}.tmp-{}-{}", path, ::getpid(), counter++);
   auto write = [&]() -> Status {
     SOCI_ASSIGN_OR_RETURN(UniqueFd file, OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode));
-    SOCI_RETURN_IF_ERROR(WriteFullAt(file.get(), 0, AsBytes(contents), temporary));
+    uint64_t offset = 0;
+    for (const std::string_view piece : pieces) {
+      SOCI_RETURN_IF_ERROR(WriteFullAt(file.get(), offset, AsBytes(piece), temporary));
+      offset += piece.size();
+    }
     if (durable && ::fsync(file.get()) != 0) return ErrnoStatus(errno, temporary);
     if (::rename(temporary.c_str(), path.c_str()) != 0) return ErrnoStatus(errno, path);
     return OkStatus();
@@ -114,11 +119,15 @@ Status WriteAndRename(const std::string& path, std::string_view contents, unsign
 }  // namespace
 
 Status WriteFileAtomic(const std::string& path, std::string_view contents, unsigned mode) {
-  return WriteAndRename(path, contents, mode, true);
+  return WriteAndRename(path, {contents}, mode, true);
+}
+
+Status WriteFileAtomic(const std::string& path, const std::vector<std::string_view>& pieces, unsigned mode) {
+  return WriteAndRename(path, pieces, mode, true);
 }
 
 Status ReplaceFile(const std::string& path, std::string_view contents, unsigned mode) {
-  return WriteAndRename(path, contents, mode, false);
+  return WriteAndRename(path, {contents}, mode, false);
 }
 
 Status MakeDirectories(const std::string& path, unsigned mode) {

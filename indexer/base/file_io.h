@@ -4,6 +4,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "indexer/base/bytes.h"
 #include "indexer/base/result.h"
@@ -23,6 +24,8 @@ Status WriteFullAt(int fd, uint64_t offset, ByteSpan bytes, std::string_view nam
 
 // Temporary file in the same folder, fsync, rename, fsync of the folder.
 Status WriteFileAtomic(const std::string& path, std::string_view contents, unsigned mode = 0644);
+// The same, of pieces that are too large to be put together.
+Status WriteFileAtomic(const std::string& path, const std::vector<std::string_view>& pieces, unsigned mode = 0644);
 
 // Temporary file and rename, nothing synced: whoever reads finds the old or the new, also after a kill. A power loss
 // may leave it torn, so it is for what is checked when it is read and can be had again.

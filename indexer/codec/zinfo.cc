@@ -61,7 +61,7 @@ void AppendZinfo(uint64_t span_size, const std::vector<Checkpoint>& checkpoints,
   }
 }
 
-Result<Zinfo> DecodeZinfo(std::string_view bytes) {
+Result<ZinfoView> ViewZinfo(std::string_view bytes) {
   if (bytes.size() < kHeaderSize) return Malformed(fmt::format("only {} bytes", bytes.size()));
   const int32_t count = Take<int32_t>(bytes);
   const int64_t span_size = Take<int64_t>(bytes);
@@ -72,12 +72,14 @@ Result<Zinfo> DecodeZinfo(std::string_view bytes) {
   if (bytes.size() % kEntrySize != 0 || (stored != expected && !leaves_out_first)) {
     return Malformed(fmt::format("{} checkpoints in {} bytes", count, bytes.size() + kHeaderSize));
   }
-  Zinfo zinfo{.span_size = static_cast<uint64_t>(span_size), .checkpoints = {}, .windows = {}};
+  static constexpr Window kNoHistory = {};
+  ZinfoView zinfo{.span_size = static_cast<uint64_t>(span_size), .checkpoints = {}, .windows = {}};
   zinfo.checkpoints.reserve(expected);
+  zinfo.windows.reserve(expected);
   if (leaves_out_first) {
     zinfo.checkpoints.push_back(
         {.compressed = 10, .uncompressed = 0, .bits = 0});  // after a gzip header without extras
-    zinfo.windows.emplace_back().fill(std::byte{0});
+    zinfo.windows.emplace_back(kNoHistory);
   }
   for (size_t i = 0; i < stored; ++i) {
     const int64_t compressed = Take<int64_t>(bytes);
@@ -88,8 +90,17 @@ Result<Zinfo> DecodeZinfo(std::string_view bytes) {
     zinfo.checkpoints.push_back({.compressed = static_cast<uint64_t>(compressed),
                                  .uncompressed = static_cast<uint64_t>(uncompressed),
                                  .bits = bits});
-    std::memcpy(zinfo.windows.emplace_back().data(), bytes.data(), kWindowSize);
+    zinfo.windows.push_back(AsBytes(bytes.substr(0, kWindowSize)));
     bytes.remove_prefix(kWindowSize);
+  }
+  return zinfo;
+}
+
+Result<Zinfo> DecodeZinfo(std::string_view bytes) {
+  SOCI_ASSIGN_OR_RETURN(ZinfoView view, ViewZinfo(bytes));
+  Zinfo zinfo{.span_size = view.span_size, .checkpoints = std::move(view.checkpoints), .windows = {}};
+  for (const ByteSpan window : view.windows) {
+    std::memcpy(zinfo.windows.emplace_back().data(), window.data(), kWindowSize);
   }
   return zinfo;
 }

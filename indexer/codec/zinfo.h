@@ -18,6 +18,13 @@ struct Zinfo {
   Windows windows;  // one per checkpoint
 };
 
+// The same, with the windows where they lie in the blob.
+struct ZinfoView {
+  uint64_t span_size = 0;
+  std::vector<Checkpoint> checkpoints;
+  std::vector<ByteSpan> windows;
+};
+
 // The size of the blob. kInvalidArgument for more checkpoints than the format's readers can take.
 Result<size_t> ZinfoSize(size_t checkpoints);
 
@@ -27,5 +34,6 @@ void AppendZinfo(uint64_t span_size, const std::vector<Checkpoint>& checkpoints,
 
 // Also reads the oldest layout, which leaves out checkpoint 0. Checks the layout, not that the checkpoints make sense.
 Result<Zinfo> DecodeZinfo(std::string_view bytes);
+Result<ZinfoView> ViewZinfo(std::string_view bytes);
 
 }  // namespace soci

@@ -21,7 +21,7 @@ class ContentStore {
   virtual Result<std::unique_ptr<ByteSource>> Open(const oci::Digest& digest) = 0;
 
   // Stores bytes under their digest; storing twice is fine.
-  virtual Status Put(const oci::Descriptor& blob, std::string_view bytes) = 0;
+  virtual Status Put(const oci::Descriptor& blob, std::string bytes) = 0;
 
   // The descriptor a name stands for; nothing if there is no such name.
   virtual Result<std::optional<oci::Descriptor>> Resolve(const std::string& name) = 0;

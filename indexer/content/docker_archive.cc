@@ -8,9 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "indexer/base/byte_stream.h"
 #include "indexer/base/file_io.h"
-#include "indexer/base/units.h"
+#include "indexer/content/read_blob.h"
 #include "indexer/oci/annotations.h"
 #include "indexer/oci/docker_save.h"
 #include "indexer/oci/reference.h"
@@ -73,17 +72,6 @@ std::optional<oci::Digest> DigestInName(const std::string& name) {
   const std::string stem = std::filesystem::path(name).filename().string();
   Result<oci::Digest> digest = oci::Digest::Parse("sha256:" + stem.substr(0, stem.find('.')));
   return digest.ok() ? std::optional(*digest) : std::nullopt;
-}
-
-Result<oci::Digest> HashAll(const ByteSource& source) {
-  const std::unique_ptr<ByteStream> stream = MakeSourceStream(source, {});
-  oci::Hasher hasher;
-  ByteBuffer buffer(1_MiB);
-  while (true) {
-    SOCI_ASSIGN_OR_RETURN(const size_t count, stream->Read(buffer));
-    if (count == 0) return hasher.Finish();
-    hasher.Update(ByteSpan(buffer).first(count));
-  }
 }
 
 // Docker saves plain tars, whose digest is the DiffID of the config; other tools save compressed layers.

@@ -58,13 +58,13 @@ Result<std::unique_ptr<ByteSource>> OciArchive::Open(const oci::Digest& digest) 
   return members_.Open(*member);
 }
 
-Status OciArchive::Put(const oci::Descriptor& blob, std::string_view bytes) {
+Status OciArchive::Put(const oci::Descriptor& blob, std::string bytes) {
   if (oci::Digest::Of(bytes) != blob.digest || static_cast<int64_t>(bytes.size()) != blob.size) {
     return absl::InternalError(fmt::format("storing bytes under the foreign name {}", blob.digest.ToString()));
   }
-  if (ReadBlob(*this, blob, bytes.size()).ok()) return OkStatus();
+  if (HoldsBlob(*this, blob)) return OkStatus();
   MutexLock lock(mutex_);
-  new_blobs_[blob.digest] = std::string(bytes);
+  new_blobs_[blob.digest] = std::move(bytes);
   changed_ = true;
   return OkStatus();
 }

@@ -33,7 +33,7 @@ class OciArchive : public OciStore {
   OciArchive(std::string path, std::string output, TarMembers members, ArchiveEdits edits, std::string index_json);
 
   Result<std::unique_ptr<ByteSource>> Open(const oci::Digest& digest) override;
-  Status Put(const oci::Descriptor& blob, std::string_view bytes) override;
+  Status Put(const oci::Descriptor& blob, std::string bytes) override;
   Status List(const oci::Descriptor& manifest) override;
   Status Commit() override;
   // A blob that goes into the archive with whatever else is written, and is no reason to write it.

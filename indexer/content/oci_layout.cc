@@ -47,12 +47,12 @@ Result<std::unique_ptr<ByteSource>> OciLayout::Open(const oci::Digest& digest) {
   return OpenFileSource(BlobPath(digest));
 }
 
-Status OciLayout::Put(const oci::Descriptor& blob, std::string_view bytes) {
+Status OciLayout::Put(const oci::Descriptor& blob, std::string bytes) {
   if (oci::Digest::Of(bytes) != blob.digest || static_cast<int64_t>(bytes.size()) != blob.size) {
     return absl::InternalError(fmt::format("storing bytes under the foreign name {}", blob.digest.ToString()));
   }
   // What is there is trusted only if it is right: a copy may have been cut short.
-  if (ReadBlob(*this, blob, bytes.size()).ok()) return OkStatus();
+  if (HoldsBlob(*this, blob)) return OkStatus();
   SOCI_RETURN_IF_ERROR(MakeDirectories(directory_ + "/blobs/sha256"));
   return WriteFileAtomic(BlobPath(blob.digest), bytes);
 }

@@ -21,7 +21,7 @@ class OciLayout : public OciStore {
   static Result<std::unique_ptr<OciLayout>> OpenOrCreate(const std::string& directory);
 
   Result<std::unique_ptr<ByteSource>> Open(const oci::Digest& digest) override;
-  Status Put(const oci::Descriptor& blob, std::string_view bytes) override;
+  Status Put(const oci::Descriptor& blob, std::string bytes) override;
   Status List(const oci::Descriptor& manifest) override;
   Status Commit() override { return OkStatus(); }
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "indexer/base/byte_stream.h"
+#include "indexer/base/units.h"
+
 namespace soci {
 namespace {
 
@@ -25,6 +28,24 @@ Result<std::string> ReadBlob(ContentStore& store, const oci::Descriptor& blob, u
   Result<std::string> bytes = Read(store, blob, limit);
   if (!bytes.ok()) return Annotate(bytes.status(), fmt::format("blob {}", blob.digest.ToString()));
   return bytes;
+}
+
+Result<oci::Digest> HashAll(const ByteSource& source) {
+  const std::unique_ptr<ByteStream> stream = MakeSourceStream(source, {});
+  oci::Hasher hasher;
+  ByteBuffer buffer(1_MiB);
+  while (true) {
+    SOCI_ASSIGN_OR_RETURN(const size_t count, stream->Read(buffer));
+    if (count == 0) return hasher.Finish();
+    hasher.Update(ByteSpan(buffer).first(count));
+  }
+}
+
+bool HoldsBlob(ContentStore& store, const oci::Descriptor& blob) {
+  const Result<std::unique_ptr<ByteSource>> source = store.Open(blob.digest);
+  if (!source.ok() || (*source)->size() != static_cast<uint64_t>(blob.size)) return false;
+  const Result<oci::Digest> digest = HashAll(**source);
+  return digest.ok() && *digest == blob.digest;
 }
 
 }  // namespace soci

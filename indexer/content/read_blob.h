@@ -13,4 +13,10 @@ namespace soci {
 // error names the digest.
 Result<std::string> ReadBlob(ContentStore& store, const oci::Descriptor& blob, uint64_t limit = oci::kMaxDocumentBytes);
 
+// Whether the blob is there and right. In little memory, however large it is.
+bool HoldsBlob(ContentStore& store, const oci::Descriptor& blob);
+
+// The digest of all that the source holds.
+Result<oci::Digest> HashAll(const ByteSource& source);
+
 }  // namespace soci

@@ -32,7 +32,7 @@ class ImageHome {
   virtual Result<std::vector<oci::Descriptor>> FindReferrers(const oci::Digest& subject, std::string_view artifact_type,
                                                              const FetchContext& context) = 0;
 
-  virtual Status PutBlob(const oci::Descriptor& blob, std::string_view bytes) = 0;
+  virtual Status PutBlob(const oci::Descriptor& blob, std::string bytes) = 0;
   // Stores a manifest about `subject` and lists it, so that FindReferrers gives it back.
   // kUnimplemented: the home takes no such manifest.
   virtual Status PutReferrer(const oci::Descriptor& manifest, std::string_view json, const oci::Digest& subject) = 0;

@@ -38,7 +38,7 @@ struct ImageIndexer::ScannedEntry {
 // Reads the layer once more and proves the zTOC right, as a reader gets it. A fault here is one of this program.
 Status ImageIndexer::Verify(const oci::Descriptor& layer, const ByteSource& source, const IndexedLayer& indexed,
                             const FetchContext& context) {
-  Result<Ztoc> ztoc = DecodeZtoc(indexed.ztoc);
+  const Result<ZtocView> ztoc = ViewZtoc(indexed.ztoc);
   if (!ztoc.ok()) return absl::InternalError(fmt::format("the zTOC cannot be read back: {}", Message(ztoc.status())));
   SOCI_ASSIGN_OR_RETURN(
       const LayerFaults faults,
@@ -187,23 +187,27 @@ std::vector<std::vector<SpanIdRange>> ImageIndexer::PrefetchSpans(const std::vec
   return spans;
 }
 
-Status ImageIndexer::PutBlob(const oci::Descriptor& blob, std::string_view bytes) {
-  return Annotate(home_.PutBlob(blob, bytes), fmt::format("storing {}", blob.digest.ToString()));
+Status ImageIndexer::PutBlob(const oci::Descriptor& blob, std::string bytes) {
+  return Annotate(home_.PutBlob(blob, std::move(bytes)), fmt::format("storing {}", blob.digest.ToString()));
 }
 
 Status ImageIndexer::Store(ImageReport& report, const std::vector<ScannedEntry*>& layers) {
   IndexContents contents{
       .ztocs = {}, .prefetch = {}, .span_size = options_.span_size, .build_tool = options_.build_tool};
   const auto prefetch_spans = PrefetchSpans(layers, report.paths_not_found);
-  SOCI_RETURN_IF_ERROR(PutBlob(BlobOf(oci::kEmptyConfig), oci::kEmptyConfig));
+  SOCI_RETURN_IF_ERROR(PutBlob(BlobOf(oci::kEmptyConfig), std::string(oci::kEmptyConfig)));
   for (size_t i = 0; i < layers.size(); ++i) {
     ScannedEntry& entry = *layers[i];
     if (entry.outcome != LayerOutcome::kIndexed) continue;
     const bool no_xattrs = options_.mark_layers_without_xattrs && !entry.indexed.has_xattrs;
     contents.ztocs.push_back({.layer = report.layers[i].layer, .artifact = entry.ztoc, .disable_xattrs = no_xattrs});
-    if (!entry.stored) SOCI_RETURN_IF_ERROR(PutBlob(entry.ztoc, entry.indexed.ztoc));
+    if (!entry.stored) {
+      if (Status status = PutBlob(entry.ztoc, std::move(entry.indexed.ztoc)); !status.ok()) {
+        scanned_.clear();  // its bytes are gone
+        return status;
+      }
+    }
     entry.stored = true;
-    entry.indexed.ztoc = {};
     if (prefetch_spans[i].empty()) continue;
     const std::string prefetch = PrefetchArtifactJson(MergeRanges(prefetch_spans[i]));
     contents.prefetch.push_back({.layer = report.layers[i].layer, .artifact = BlobOf(prefetch)});

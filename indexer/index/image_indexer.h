@@ -83,7 +83,7 @@ class ImageIndexer {
   Result<ScannedEntry> ScanOne(const oci::Descriptor& layer, const FetchContext& context);
   std::vector<std::vector<SpanIdRange>> PrefetchSpans(const std::vector<ScannedEntry*>& layers,
                                                       std::vector<std::string>& missing) const;
-  Status PutBlob(const oci::Descriptor& blob, std::string_view bytes);
+  Status PutBlob(const oci::Descriptor& blob, std::string bytes);
   Status Store(ImageReport& report, const std::vector<ScannedEntry*>& layers);
   ImageReport Report(const PlatformImage& image, const std::vector<ScannedEntry*>& layers) const;
 

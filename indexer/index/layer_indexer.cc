@@ -59,14 +59,14 @@ Status CheckFormat(PeekStream& stream, Compression claimed) {
       fmt::format("its media type says {}, its bytes are {}", ToString(expected), ToString(*found)));
 }
 
-uint64_t LargestSpan(const Ztoc& ztoc) {
+uint64_t LargestSpan(const ZtocHead& ztoc) {
   uint64_t largest = 0;
   for (const SpanExtent& span : ztoc.Spans()) largest = std::max(largest, span.uncompressed.size());
   return largest;
 }
 
-bool HasXattrs(const Ztoc& ztoc) {
-  return std::any_of(ztoc.entries.begin(), ztoc.entries.end(), [](const tar::Entry& entry) {
+bool HasXattrs(const tar::EntryList& entries) {
+  return std::any_of(entries.begin(), entries.end(), [](const tar::Entry& entry) {
     const auto record = entry.pax.lower_bound(std::string(kXattrPrefix));
     return (record != entry.pax.end() && record->first.starts_with(kXattrPrefix)) || entry.name.ends_with(kOpaqueMark);
   });
@@ -74,16 +74,16 @@ bool HasXattrs(const Ztoc& ztoc) {
 
 }  // namespace
 
-IndexedLayer DescribeLayer(const Ztoc& ztoc, std::string encoded, const oci::DiffId& diff_id,
+IndexedLayer DescribeLayer(const ZtocHead& ztoc, const tar::EntryList& entries, const oci::DiffId& diff_id,
                            const LayerIndexOptions& options) {
-  return {.ztoc = std::move(encoded),
+  return {.ztoc = {},
           .diff_id = diff_id,
           .uncompressed_size = ztoc.uncompressed_size,
-          .entries = ztoc.entries.size(),
+          .entries = entries.size(),
           .spans = ztoc.span_digests.size(),
           .largest_span = LargestSpan(ztoc),
-          .has_xattrs = HasXattrs(ztoc),
-          .prefetch = FindSpans(ztoc, options.prefetch_paths)};
+          .has_xattrs = HasXattrs(entries),
+          .prefetch = FindSpans(ztoc, entries, options.prefetch_paths)};
 }
 
 Result<IndexedLayer> IndexLayer(const ByteSource& source, const oci::Descriptor& layer, Compression claimed,
@@ -100,7 +100,7 @@ Result<IndexedLayer> IndexLayer(const ByteSource& source, const oci::Descriptor&
     return absl::DataLossError(fmt::format("its bytes have the digest {}", scanned.layer.ToString()));
   }
   if (const LayerHazard* hazard = scanned.WhyNotExact()) return absl::InvalidArgumentError(hazard->reason);
-  IndexedLayer indexed = DescribeLayer(scanned.ztoc, {}, scanned.diff_id, options);
+  IndexedLayer indexed = DescribeLayer(scanned.ztoc, scanned.ztoc.entries, scanned.diff_id, options);
   SOCI_ASSIGN_OR_RETURN(indexed.ztoc, EncodeZtoc(std::move(scanned.ztoc)));
   return indexed;
 }

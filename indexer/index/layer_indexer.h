@@ -32,8 +32,8 @@ struct IndexedLayer {
   std::vector<std::optional<SpanIdRange>> prefetch = {};  // one for each path
 };
 
-// What is told of a layer whose zTOC is `encoded`.
-IndexedLayer DescribeLayer(const Ztoc& ztoc, std::string encoded, const oci::DiffId& diff_id,
+// What is told of a layer with this zTOC and these entries in it, but for the encoded bytes.
+IndexedLayer DescribeLayer(const ZtocHead& ztoc, const tar::EntryList& entries, const oci::DiffId& diff_id,
                            const LayerIndexOptions& options);
 
 // kInvalidArgument, saying why, for a layer that cannot be indexed exactly or whose media type lies about its

@@ -68,10 +68,12 @@ class LayoutHome : public ImageHome {
     return layout_->FindReferrers(subject, artifact_type);
   }
 
-  Status PutBlob(const oci::Descriptor& blob, std::string_view bytes) override { return layout_->Put(blob, bytes); }
+  Status PutBlob(const oci::Descriptor& blob, std::string bytes) override {
+    return layout_->Put(blob, std::move(bytes));
+  }
 
   Status PutReferrer(const oci::Descriptor& manifest, std::string_view json, const oci::Digest&) override {
-    SOCI_RETURN_IF_ERROR(layout_->Put(manifest, json));
+    SOCI_RETURN_IF_ERROR(layout_->Put(manifest, std::string(json)));
     return layout_->List(manifest);
   }
 

@@ -1,6 +1,7 @@
 #include "indexer/index/prefetch.h"
 
 #include <algorithm>
+#include <map>
 
 #include "indexer/oci/json_writer.h"
 
@@ -10,7 +11,7 @@ namespace {
 constexpr std::string_view kVersion = "1.0";
 constexpr std::string_view kBlank = " \t\n\v\f\r";
 
-uint64_t SpanAt(const Ztoc& ztoc, uint64_t uncompressed_offset) {
+uint64_t SpanAt(const ZtocHead& ztoc, uint64_t uncompressed_offset) {
   if (ztoc.compression == Compression::kUncompressed) return uncompressed_offset / ztoc.span_size;
   const auto after =
       std::upper_bound(ztoc.checkpoints.begin(), ztoc.checkpoints.end(), uncompressed_offset,
@@ -19,7 +20,7 @@ uint64_t SpanAt(const Ztoc& ztoc, uint64_t uncompressed_offset) {
 }
 
 // The reference tool takes the span of the byte after the last one too.
-SpanIdRange SpansOfEntry(const Ztoc& ztoc, const tar::Entry& entry) {
+SpanIdRange SpansOfEntry(const ZtocHead& ztoc, const tar::Entry& entry) {
   const uint64_t start = entry.header.end, size = entry.size > 0 ? static_cast<uint64_t>(entry.size) : 0;
   return {SpanAt(ztoc, start), SpanAt(ztoc, start + size)};
 }
@@ -48,12 +49,16 @@ std::string CleanPath(std::string_view path) {
   return clean;
 }
 
-std::vector<std::optional<SpanIdRange>> FindSpans(const Ztoc& ztoc, const std::vector<std::string>& paths) {
-  std::vector<std::optional<SpanIdRange>> found;
-  for (const std::string& path : paths) {
-    const auto entry = std::find_if(ztoc.entries.begin(), ztoc.entries.end(),
-                                    [&](const tar::Entry& candidate) { return candidate.name == path; });
-    found.push_back(entry == ztoc.entries.end() ? std::nullopt : std::optional(SpansOfEntry(ztoc, *entry)));
+std::vector<std::optional<SpanIdRange>> FindSpans(const ZtocHead& ztoc, const tar::EntryList& entries,
+                                                  const std::vector<std::string>& paths) {
+  std::vector<std::optional<SpanIdRange>> found(paths.size());
+  if (paths.empty()) return found;
+  std::multimap<std::string_view, size_t> missing;
+  for (size_t i = 0; i < paths.size(); ++i) missing.emplace(paths[i], i);
+  for (const tar::Entry& entry : entries) {
+    const auto [first, last] = missing.equal_range(entry.name);
+    for (auto path = first; path != last; ++path) found[path->second] = SpansOfEntry(ztoc, entry);
+    missing.erase(first, last);
   }
   return found;
 }

@@ -25,8 +25,10 @@ struct SpanIdRange {
 // "." and ".." resolved, doubled slashes and the leading one gone, white space around it trimmed.
 std::string CleanPath(std::string_view path);
 
-// For each path (clean already) the spans of the first entry of that name; nothing if the layer has none.
-std::vector<std::optional<SpanIdRange>> FindSpans(const Ztoc& ztoc, const std::vector<std::string>& paths);
+// For each path (clean already) the spans of the first entry of that name; nothing if the layer has none. `entries` are
+// those of the zTOC.
+std::vector<std::optional<SpanIdRange>> FindSpans(const ZtocHead& ztoc, const tar::EntryList& entries,
+                                                  const std::vector<std::string>& paths);
 
 // Sorted; ranges that overlap or touch are one.
 std::vector<SpanIdRange> MergeRanges(std::vector<SpanIdRange> ranges);

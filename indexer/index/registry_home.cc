@@ -61,7 +61,7 @@ class RegistryHome : public ImageHome {
     return registry_.FindReferrers(reference_, subject, artifact_type, context);
   }
 
-  Status PutBlob(const oci::Descriptor& blob, std::string_view bytes) override {
+  Status PutBlob(const oci::Descriptor& blob, std::string bytes) override {
     return registry_.PushBlob(reference_, blob, bytes);
   }
 

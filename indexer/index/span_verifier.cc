@@ -37,7 +37,7 @@ Result<oci::Digest> HashSpan(Compression compression, const SpanExtent& span, By
 
 }  // namespace
 
-SpanVerifier::SpanVerifier(const Ztoc& ztoc, LayerFaults& faults)
+SpanVerifier::SpanVerifier(const ZtocView& ztoc, LayerFaults& faults)
     : ztoc_(ztoc), spans_(ztoc.Spans()), faults_(faults), decoded_(spans_.size()) {}
 
 void SpanVerifier::OnCompressed(ByteSpan bytes) {
@@ -68,7 +68,7 @@ void SpanVerifier::VerifySpan(size_t id, ByteSpan compressed) {
     return;
   }
   const bool has_window = id < ztoc_.windows.size();
-  const ByteSpan window = has_window ? ByteSpan(ztoc_.windows[id]) : ByteSpan();
+  const ByteSpan window = has_window ? ztoc_.windows[id] : ByteSpan();
   Result<oci::Digest> decoded = HashSpan(ztoc_.compression, span, window, compressed);
   if (decoded.ok()) {
     decoded_[id] = *decoded;

@@ -18,7 +18,7 @@ namespace soci {
 class SpanVerifier {
  public:
   // Borrows both.
-  SpanVerifier(const Ztoc& ztoc, LayerFaults& faults);
+  SpanVerifier(const ZtocView& ztoc, LayerFaults& faults);
 
   // The next bytes of the layer as stored.
   void OnCompressed(ByteSpan bytes);
@@ -31,7 +31,7 @@ class SpanVerifier {
  private:
   void VerifySpan(size_t id, ByteSpan compressed);
 
-  const Ztoc& ztoc_;
+  const ZtocView& ztoc_;
   const std::vector<SpanExtent> spans_;
   LayerFaults& faults_;
   std::string pending_;  // bytes of the layer from pending_begin_ on

@@ -41,11 +41,16 @@ std::string EntryDifference(const tar::Entry& in_table, const tar::Entry& in_tar
   return difference;
 }
 
-TarVerifier::TarVerifier(const Ztoc& ztoc, LayerFaults& faults)
-    : ztoc_(ztoc), extents_(ztoc.Spans()), faults_(faults), reader_([this](const tar::Entry& entry) {
+TarVerifier::TarVerifier(const ZtocView& ztoc, LayerFaults& faults)
+    : ztoc_(ztoc),
+      extents_(ztoc.Spans()),
+      faults_(faults),
+      reader_([this](const tar::Entry& entry) {
         CompareEntry(entry);
         return OkStatus();
-      }) {}
+      }),
+      next_entry_(ztoc.entries.begin()),
+      no_entry_(ztoc.entries.end()) {}
 
 // The next place at which something is to be looked at.
 uint64_t TarVerifier::NextBorder() const {
@@ -98,14 +103,16 @@ void TarVerifier::CheckWindow(size_t id) {
 }
 
 void TarVerifier::CompareEntry(const tar::Entry& entry) {
-  while (next_entry_ < ztoc_.entries.size() && ztoc_.entries[next_entry_].header.end < entry.header.end) {
-    faults_.Add(fmt::format("entry {}: is not in the layer", Quoted(ztoc_.entries[next_entry_++].name)));
+  while (next_entry_ != no_entry_ && next_entry_->header.end < entry.header.end) {
+    faults_.Add(fmt::format("entry {}: is not in the layer", Quoted(next_entry_->name)));
+    ++next_entry_;
   }
-  if (next_entry_ == ztoc_.entries.size() || ztoc_.entries[next_entry_].header.end > entry.header.end) {
+  if (next_entry_ == no_entry_ || next_entry_->header.end > entry.header.end) {
     faults_.Add(fmt::format("entry {}: is missing in the index", Quoted(entry.name)));
     return;
   }
-  const std::string difference = EntryDifference(ztoc_.entries[next_entry_++], entry);
+  const std::string difference = EntryDifference(*next_entry_, entry);
+  ++next_entry_;
   if (!difference.empty()) faults_.Add(fmt::format("entry {}: {}", Quoted(entry.name), difference));
 }
 
@@ -113,8 +120,8 @@ void TarVerifier::Finish() {
   PassBorders();  // of an empty tar
   if (reading_) {
     if (const Status status = reader_.Finish(); !status.ok()) faults_.Add(std::string(Message(status)));
-    for (; next_entry_ < ztoc_.entries.size(); ++next_entry_) {
-      faults_.Add(fmt::format("entry {}: is not in the layer", Quoted(ztoc_.entries[next_entry_].name)));
+    for (; next_entry_ != no_entry_; ++next_entry_) {
+      faults_.Add(fmt::format("entry {}: is not in the layer", Quoted(next_entry_->name)));
     }
     // Of a plain layer the end of the archive may lie before the end of the blob, so only the reader knows it.
     if (reader_.position() != ztoc_.uncompressed_size) {

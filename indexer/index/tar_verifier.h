@@ -19,7 +19,7 @@ namespace soci {
 class TarVerifier {
  public:
   // Borrows both.
-  TarVerifier(const Ztoc& ztoc, LayerFaults& faults);
+  TarVerifier(const ZtocView& ztoc, LayerFaults& faults);
 
   void OnTar(ByteSpan bytes);
   // No more bytes will come.
@@ -36,12 +36,13 @@ class TarVerifier {
   void CompareEntry(const tar::Entry& entry);
   uint64_t NextBorder() const;
 
-  const Ztoc& ztoc_;
+  const ZtocView& ztoc_;
   const std::vector<SpanExtent> extents_;
   LayerFaults& faults_;
   tar::Reader reader_;
-  bool reading_ = true;    // the tar reader has not given up
-  size_t next_entry_ = 0;  // of the table's
+  bool reading_ = true;                  // the tar reader has not given up
+  tar::EntryList::Iterator next_entry_;  // of the table's
+  const tar::EntryList::Iterator no_entry_;
   uint64_t position_ = 0;
   size_t next_span_ = 0;  // whose end is waited for
   std::string history_;   // the last bytes, up to a window

@@ -69,11 +69,12 @@ class Preparation {
 
 Status VerifyOne(ImageHome& home, const Job& job, LayerProgress& progress, const FetchContext& context) {
   LayerVerdict& verdict = *job.verdict;
-  auto read_ztoc = [&]() -> Result<Ztoc> {
-    SOCI_ASSIGN_OR_RETURN(std::string bytes, home.Read(verdict.ztoc, static_cast<uint64_t>(kMaxZtocBytes), context));
-    return DecodeZtoc(bytes);
+  std::string ztoc_bytes;  // of which the view is
+  auto read_ztoc = [&]() -> Result<ZtocView> {
+    SOCI_ASSIGN_OR_RETURN(ztoc_bytes, home.Read(verdict.ztoc, static_cast<uint64_t>(kMaxZtocBytes), context));
+    return ViewZtoc(ztoc_bytes);
   };
-  Result<Ztoc> ztoc = read_ztoc();
+  const Result<ZtocView> ztoc = read_ztoc();
   if (!ztoc.ok()) {
     if (!IsFault(ztoc.status())) return ztoc.status();
     verdict.faults.Add(fmt::format("zTOC {}: {}", verdict.ztoc.digest.ToString(), Message(ztoc.status())));

@@ -66,7 +66,7 @@ void CompareSpans(const SpanVerifier& alone, const TarVerifier& in_order, LayerF
 
 }  // namespace
 
-Result<LayerFaults> VerifyLayer(const ByteSource& source, const oci::Descriptor& layer, const Ztoc& ztoc,
+Result<LayerFaults> VerifyLayer(const ByteSource& source, const oci::Descriptor& layer, const ZtocView& ztoc,
                                 const std::optional<oci::DiffId>& diff_id,
                                 const std::function<void(uint64_t)>& progress, const FetchContext& context) {
   LayerFaults faults;

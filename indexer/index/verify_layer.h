@@ -15,7 +15,7 @@ namespace soci {
 
 // The faults, each without the layer's name: "span 12: ...", "entry \"usr/bin/x\": ...", or of the layer itself. An
 // error is the source's, not a fault.
-Result<LayerFaults> VerifyLayer(const ByteSource& source, const oci::Descriptor& layer, const Ztoc& ztoc,
+Result<LayerFaults> VerifyLayer(const ByteSource& source, const oci::Descriptor& layer, const ZtocView& ztoc,
                                 const std::optional<oci::DiffId>& diff_id,
                                 const std::function<void(uint64_t)>& progress, const FetchContext& context);
 

@@ -42,17 +42,20 @@ std::optional<IndexedLayer> ZtocCache::Find(const oci::Descriptor& layer, const 
   const Result<oci::Digest> digest = oci::Digest::Parse(TakeLine(rest));
   const Result<oci::DiffId> diff_id = oci::DiffId::Parse(TakeLine(rest));
   if (!digest.ok() || !diff_id.ok() || oci::Digest::Of(rest) != *digest) return std::nullopt;
-  Result<Ztoc> ztoc = DecodeZtoc(rest);
+  file->erase(0, file->size() - rest.size());  // in place: a zTOC is large
+  const Result<ZtocView> ztoc = ViewZtoc(*file);
   const bool of_this_layer = ztoc.ok() && ztoc->compressed_size == static_cast<uint64_t>(layer.size) &&
                              ztoc->span_size == options.span_size && ztoc->build_tool == options.build_tool;
   if (!of_this_layer) return std::nullopt;
-  return DescribeLayer(*ztoc, std::string(rest), *diff_id, options);
+  IndexedLayer indexed = DescribeLayer(*ztoc, ztoc->entries, *diff_id, options);
+  indexed.ztoc = *std::move(file);
+  return indexed;
 }
 
 Status ZtocCache::Store(const oci::Descriptor& layer, const LayerIndexOptions& options, const IndexedLayer& indexed) {
   const std::string head =
       fmt::format("{}\n{}\n{}\n", kFirstLine, oci::Digest::Of(indexed.ztoc).ToString(), indexed.diff_id.ToString());
-  return WriteFileAtomic(PathOf(layer, options), head + indexed.ztoc);
+  return WriteFileAtomic(PathOf(layer, options), std::vector<std::string_view>{head, indexed.ztoc});
 }
 
 }  // namespace soci

@@ -44,7 +44,7 @@ class CountingStream final : public ByteStream {
 // What a gzip layer's decoder meets on the way.
 class GzipNotes final : public GzipDecoder::Observer {
  public:
-  GzipNotes(Ztoc& ztoc, TarThread& tar) : ztoc_(ztoc), tar_(tar) {}
+  GzipNotes(ZtocDraft& ztoc, TarThread& tar) : ztoc_(ztoc), tar_(tar) {}
 
   Status OnCompressed(ByteSpan bytes) override {
     spans_.OnCompressed(bytes);
@@ -75,13 +75,15 @@ class GzipNotes final : public GzipDecoder::Observer {
   }
 
  private:
-  Ztoc& ztoc_;
+  ZtocDraft& ztoc_;
   TarThread& tar_;
   SpanHasher spans_;
   bool has_zlib_stream_ = false;
 };
 
-bool HasRepeatedStart(const Ztoc& ztoc) { return ztoc.checkpoints.size() > 1 && ztoc.checkpoints[1].uncompressed == 0; }
+bool HasRepeatedStart(const ZtocHead& ztoc) {
+  return ztoc.checkpoints.size() > 1 && ztoc.checkpoints[1].uncompressed == 0;
+}
 
 void TakeToc(TocCollector& toc, ScannedLayer& layer) {
   layer.ztoc.uncompressed_size = toc.position();

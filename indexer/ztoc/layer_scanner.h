@@ -40,7 +40,7 @@ struct LayerHazard {
 };
 
 struct ScannedLayer {
-  Ztoc ztoc;
+  ZtocDraft ztoc;
   oci::LayerDigest layer;
   oci::DiffId diff_id;
   std::vector<LayerHazard> hazards;  // at most one of each kind

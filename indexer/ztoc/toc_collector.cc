@@ -5,15 +5,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "indexer/base/memory.h"
 #include "indexer/tar/header.h"
 #include "indexer/tar/sparse.h"
 #include "indexer/ztoc/mod_time.h"
 
 namespace soci {
 namespace {
-
-constexpr size_t kEntriesBetweenReturns = 16384;
 
 // Where the format's readers look for the header after this member: they count the size of every member, also of those
 // that have no data.
@@ -36,25 +33,17 @@ Status TocCollector::OnEntry(const tar::Entry& entry) {
   if (tar::SparseFormatOf(entry.pax) != tar::SparseFormat::kNone) {
     Note(Hazard::kSparseFile, fmt::format("sparse file \"{}\"", entry.name));
   }
-  if (!entries_.empty() && NextHeaderAsRead(entries_.back()) != entry.header.begin) {
-    Note(Hazard::kMisplacedHeader, fmt::format("size {} of \"{}\", which has no such data, hides the member after it",
-                                               entries_.back().size, entries_.back().name));
+  if (!entries_.empty() && next_header_ != entry.header.begin) {
+    const tar::Entry last = entries_.Back();
+    Note(Hazard::kMisplacedHeader,
+         fmt::format("size {} of \"{}\", which has no such data, hides the member after it", last.size, last.name));
   }
   if (entry.pax.find("mtime") == entry.pax.end() && FormatModTime({entry.mtime_seconds, 0}).empty()) {
     Note(Hazard::kLossyTime, fmt::format("modification time {} of \"{}\"", entry.mtime_seconds, entry.name));
   }
-  entries_.push_back(entry);
+  entries_.Append(entry);
+  next_header_ = NextHeaderAsRead(entry);
   return observer_ == nullptr ? OkStatus() : observer_->OnMember(entry);
-}
-
-std::vector<tar::Entry> TocCollector::TakeEntries() {
-  std::vector<tar::Entry> entries;
-  entries.reserve(entries_.size());
-  for (; !entries_.empty(); entries_.pop_front()) {
-    entries.push_back(std::move(entries_.front()));
-    if (entries.size() % kEntriesBetweenReturns == 0) ReturnFreedMemory();
-  }
-  return entries;
 }
 
 void TocCollector::Note(Hazard kind, std::string reason) {

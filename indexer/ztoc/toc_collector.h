@@ -2,12 +2,13 @@
 // time.
 #pragma once
 
-#include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "indexer/base/bytes.h"
 #include "indexer/base/result.h"
+#include "indexer/tar/entry_list.h"
 #include "indexer/tar/reader.h"
 #include "indexer/ztoc/layer_scanner.h"
 #include "indexer/ztoc/tar_observer.h"
@@ -24,7 +25,7 @@ class TocCollector {
   bool at_end() const { return reader_.at_end(); }
   uint64_t position() const { return reader_.position(); }
 
-  std::vector<tar::Entry> TakeEntries();
+  tar::EntryList TakeEntries() { return std::move(entries_); }
   std::vector<LayerHazard> TakeHazards() { return std::move(hazards_); }
 
  private:
@@ -33,7 +34,8 @@ class TocCollector {
 
   TarObserver* const observer_;
   uint64_t pushed_ = 0;
-  std::deque<tar::Entry> entries_;  // a deque: growing must not copy them
+  tar::EntryList entries_;
+  uint64_t next_header_ = 0;  // where a reader expects it
   std::vector<LayerHazard> hazards_;
   tar::Reader reader_;
 };

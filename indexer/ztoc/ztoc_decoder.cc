@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -51,26 +52,36 @@ class Decoder {
  public:
   explicit Decoder(std::string_view bytes) : bytes_(bytes), texts_(bytes.size()), tables_(bytes.size()) {}
 
-  Result<Ztoc> Decode();
+  // All but the entries. The windows stay in the bytes.
+  Status DecodeHead();
+  // Each entry as the table has it, not placed yet. After DecodeHead.
+  Status DecodeEntries(const std::function<Status(tar::Entry)>& sink);
+  // A zTOC tells only where data begins: the header begins where the member before it ends, rounded up to a block.
+  // Called in tar order.
+  Status Place(tar::Entry& entry);
+
+  ZtocHead& head() { return ztoc_; }
+  std::vector<ByteSpan>& windows() { return windows_; }
+  size_t entry_count() const;
 
  private:
   Status TakeSizes(const fbs::Ztoc& root);
-  Status TakeEntries(const fbs::TOC* toc);
   Result<tar::Entry> TakeEntry(const fbs::FileMetadata& file);
   Status TakeRecords(const fbs::FileMetadata& file, tar::Entry& entry);
   Status TakeText(const flatbuffers::String* text, std::string& out);
   Status TakeCompression(const fbs::CompressionInfo& info);
   Status TakeTarZinfo(std::string_view bytes);
-  Status PlaceEntries();
   Status CheckSpans() const;
 
   std::string_view bytes_;
   Budget texts_;
   Budget tables_;
-  Ztoc ztoc_;
+  ZtocHead ztoc_;
+  std::vector<ByteSpan> windows_;
+  uint64_t next_header_ = 0;
 };
 
-Result<Ztoc> Decoder::Decode() {
+Status Decoder::DecodeHead() {
   flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(bytes_.data()), bytes_.size(), kMaxDepth, kMaxTables);
   if (bytes_.size() >= FLATBUFFERS_MAX_BUFFER_SIZE || !fbs::VerifyZtocBuffer(verifier)) {
     return Malformed("not a FlatBuffer of this kind");
@@ -81,9 +92,21 @@ Result<Ztoc> Decoder::Decode() {
   if (root.compression_info() == nullptr) return Malformed("no compression info");
   SOCI_RETURN_IF_ERROR(TakeCompression(*root.compression_info()));
   SOCI_RETURN_IF_ERROR(CheckSpans());
-  SOCI_RETURN_IF_ERROR(TakeEntries(root.toc()));
-  SOCI_RETURN_IF_ERROR(PlaceEntries());
-  return std::move(ztoc_);
+  return tables_.Take(uint64_t{entry_count()} * kBytesPerEntry, "entries");
+}
+
+size_t Decoder::entry_count() const {
+  const fbs::TOC* const toc = fbs::GetZtoc(bytes_.data())->toc();
+  return toc == nullptr || toc->metadata() == nullptr ? 0 : toc->metadata()->size();
+}
+
+Status Decoder::DecodeEntries(const std::function<Status(tar::Entry)>& sink) {
+  if (entry_count() == 0) return OkStatus();
+  for (const fbs::FileMetadata* file : *fbs::GetZtoc(bytes_.data())->toc()->metadata()) {
+    SOCI_ASSIGN_OR_RETURN(tar::Entry entry, TakeEntry(*file));
+    SOCI_RETURN_IF_ERROR(sink(std::move(entry)));
+  }
+  return OkStatus();
 }
 
 Status Decoder::TakeSizes(const fbs::Ztoc& root) {
@@ -99,18 +122,6 @@ Status Decoder::TakeText(const flatbuffers::String* text, std::string& out) {
   if (text == nullptr) return OkStatus();
   SOCI_RETURN_IF_ERROR(texts_.Take(text->size(), "texts"));
   out.assign(text->c_str(), text->size());
-  return OkStatus();
-}
-
-Status Decoder::TakeEntries(const fbs::TOC* toc) {
-  if (toc == nullptr || toc->metadata() == nullptr) return OkStatus();
-  const auto& files = *toc->metadata();
-  SOCI_RETURN_IF_ERROR(tables_.Take(uint64_t{files.size()} * kBytesPerEntry, "entries"));
-  ztoc_.entries.reserve(files.size());
-  for (const fbs::FileMetadata* file : files) {
-    SOCI_ASSIGN_OR_RETURN(tar::Entry entry, TakeEntry(*file));
-    ztoc_.entries.push_back(std::move(entry));
-  }
   return OkStatus();
 }
 
@@ -169,10 +180,10 @@ Status Decoder::TakeCompression(const fbs::CompressionInfo& info) {
   switch (info.compression_algorithm()) {
     case fbs::CompressionAlgorithm::Gzip: {
       ztoc_.compression = Compression::kGzip;
-      SOCI_ASSIGN_OR_RETURN(Zinfo zinfo, DecodeZinfo(zinfo_bytes));
+      SOCI_ASSIGN_OR_RETURN(ZinfoView zinfo, ViewZinfo(zinfo_bytes));
       ztoc_.span_size = zinfo.span_size;
       ztoc_.checkpoints = std::move(zinfo.checkpoints);
-      ztoc_.windows = std::move(zinfo.windows);
+      windows_ = std::move(zinfo.windows);
       break;
     }
     case fbs::CompressionAlgorithm::Uncompressed:
@@ -244,40 +255,83 @@ Status Decoder::CheckSpans() const {
   return OkStatus();
 }
 
-// A zTOC tells only where data begins. A member's header begins where the member before it ends, rounded up to a block.
-Status Decoder::PlaceEntries() {
-  std::stable_sort(ztoc_.entries.begin(), ztoc_.entries.end(),
-                   [](const tar::Entry& a, const tar::Entry& b) { return a.header.end < b.header.end; });
-  uint64_t next = 0;
-  for (tar::Entry& entry : ztoc_.entries) {
-    if (entry.header.end < next + tar::kBlockSize || entry.header.end > ztoc_.uncompressed_size) {
-      return Malformed(fmt::format("\"{}\" lies over another member or outside the archive", entry.name));
-    }
-    entry.header.begin = next;
-    uint64_t size = 0;
-    if (!tar::IsHeaderOnly(entry.type)) {
-      if (tar::SparseFormatOf(entry.pax) != tar::SparseFormat::kNone) {
-        return Malformed(fmt::format("\"{}\" is sparse: its content cannot be told", entry.name));
-      }
-      if (entry.size < 0 || static_cast<uint64_t>(entry.size) > ztoc_.uncompressed_size - entry.header.end) {
-        return Malformed(fmt::format("content of \"{}\" lies outside the archive", entry.name));
-      }
-      size = static_cast<uint64_t>(entry.size);
-    }
-    entry.content = {entry.header.end, entry.header.end + size};
-    next = tar::RoundToBlock(entry.content.end);
+Status Decoder::Place(tar::Entry& entry) {
+  if (entry.header.end < next_header_ + tar::kBlockSize || entry.header.end > ztoc_.uncompressed_size) {
+    return Malformed(fmt::format("\"{}\" lies over another member or outside the archive", entry.name));
   }
+  entry.header.begin = next_header_;
+  uint64_t size = 0;
+  if (!tar::IsHeaderOnly(entry.type)) {
+    if (tar::SparseFormatOf(entry.pax) != tar::SparseFormat::kNone) {
+      return Malformed(fmt::format("\"{}\" is sparse: its content cannot be told", entry.name));
+    }
+    if (entry.size < 0 || static_cast<uint64_t>(entry.size) > ztoc_.uncompressed_size - entry.header.end) {
+      return Malformed(fmt::format("content of \"{}\" lies outside the archive", entry.name));
+    }
+    size = static_cast<uint64_t>(entry.size);
+  }
+  entry.content = {entry.header.end, entry.header.end + size};
+  next_header_ = tar::RoundToBlock(entry.content.end);
   return OkStatus();
+}
+
+Result<Ztoc> Decode(std::string_view bytes) {
+  Decoder decoder(bytes);
+  Ztoc ztoc;
+  SOCI_RETURN_IF_ERROR(decoder.DecodeHead());
+  ztoc.entries.reserve(decoder.entry_count());
+  auto keep = [&](tar::Entry entry) {
+    ztoc.entries.push_back(std::move(entry));
+    return OkStatus();
+  };
+  SOCI_RETURN_IF_ERROR(decoder.DecodeEntries(keep));
+  std::stable_sort(ztoc.entries.begin(), ztoc.entries.end(),
+                   [](const tar::Entry& a, const tar::Entry& b) { return a.header.end < b.header.end; });
+  for (tar::Entry& entry : ztoc.entries) SOCI_RETURN_IF_ERROR(decoder.Place(entry));
+  for (const ByteSpan window : decoder.windows()) {
+    std::memcpy(ztoc.windows.emplace_back().data(), window.data(), kWindowSize);
+  }
+  static_cast<ZtocHead&>(ztoc) = std::move(decoder.head());
+  return ztoc;
+}
+
+bool IsAligned(std::string_view bytes) {
+  // FlatBuffers loads its numbers in place and wants them aligned.
+  return reinterpret_cast<uintptr_t>(bytes.data()) % alignof(uint64_t) == 0;
 }
 
 }  // namespace
 
 Result<Ztoc> DecodeZtoc(std::string_view bytes) {
-  // FlatBuffers loads its numbers in place and wants them aligned.
-  if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(uint64_t) == 0) return Decoder(bytes).Decode();
+  if (IsAligned(bytes)) return Decode(bytes);
   std::vector<uint64_t> aligned(bytes.size() / sizeof(uint64_t) + 1);
   std::memcpy(aligned.data(), bytes.data(), bytes.size());
-  return Decoder({reinterpret_cast<const char*>(aligned.data()), bytes.size()}).Decode();
+  return Decode({reinterpret_cast<const char*>(aligned.data()), bytes.size()});
+}
+
+Result<ZtocView> ViewZtoc(std::string_view bytes) {
+  if (!IsAligned(bytes)) return absl::InternalError("a zTOC to be viewed is not aligned");
+  Decoder decoder(bytes);
+  ZtocView view;
+  SOCI_RETURN_IF_ERROR(decoder.DecodeHead());
+  bool in_order = true;
+  uint64_t last = 0;
+  auto pack = [&](tar::Entry entry) -> Status {
+    in_order = in_order && entry.header.end >= last;
+    last = entry.header.end;
+    if (!in_order) return OkStatus();
+    SOCI_RETURN_IF_ERROR(decoder.Place(entry));
+    view.entries.Append(entry);
+    return OkStatus();
+  };
+  SOCI_RETURN_IF_ERROR(decoder.DecodeEntries(pack));
+  if (!in_order) {  // of no writer that we know: sorted in the memory that this takes
+    SOCI_ASSIGN_OR_RETURN(const Ztoc ztoc, Decode(bytes));
+    view.entries = ViewOf(ztoc).entries;
+  }
+  view.windows = std::move(decoder.windows());
+  static_cast<ZtocHead&>(view) = std::move(decoder.head());
+  return view;
 }
 
 }  // namespace soci

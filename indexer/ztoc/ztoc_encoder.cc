@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "indexer/base/memory.h"
 #include "indexer/base/units.h"
 #include "indexer/codec/zinfo.h"
 #include "indexer/ztoc/entry_type.h"
@@ -27,7 +26,6 @@ using flatbuffers::Offset;
 
 constexpr std::string_view kVersion = "0.9";
 constexpr int32_t kTarZinfoVersion = 2;
-constexpr size_t kEntriesBetweenReturns = 16384;
 constexpr uint64_t kMaxSize = 1 << 30;  // the reference builder refuses to grow past it
 
 Offset<flatbuffers::String> Text(FlatBufferBuilder& builder, std::string_view text) {
@@ -70,7 +68,7 @@ Offset<fbs::FileMetadata> WriteEntry(FlatBufferBuilder& builder, const tar::Entr
   return file.Finish();
 }
 
-std::string EncodeTarZinfo(const Ztoc& ztoc) {
+std::string EncodeTarZinfo(const ZtocHead& ztoc) {
   FlatBufferBuilder builder;
   fbs::TarZinfoBuilder zinfo(builder);
   zinfo.add_version(kTarZinfoVersion);
@@ -81,7 +79,7 @@ std::string EncodeTarZinfo(const Ztoc& ztoc) {
 }
 
 // Leaves a hole where the zinfo of a gzip layer goes: it is most of a zTOC, and its windows are to be copied once.
-Result<Offset<flatbuffers::Vector<uint8_t>>> WriteCheckpoints(FlatBufferBuilder& builder, const Ztoc& ztoc) {
+Result<Offset<flatbuffers::Vector<uint8_t>>> WriteCheckpoints(FlatBufferBuilder& builder, const ZtocDraft& ztoc) {
   if (ztoc.compression == Compression::kUncompressed) {
     const std::string zinfo = EncodeTarZinfo(ztoc);
     return builder.CreateVector(reinterpret_cast<const uint8_t*>(zinfo.data()), zinfo.size());
@@ -99,7 +97,7 @@ struct WrittenCompression {
   Offset<flatbuffers::Vector<uint8_t>> checkpoints;
 };
 
-Result<WrittenCompression> WriteCompression(FlatBufferBuilder& builder, const Ztoc& ztoc) {
+Result<WrittenCompression> WriteCompression(FlatBufferBuilder& builder, const ZtocDraft& ztoc) {
   SOCI_ASSIGN_OR_RETURN(const auto checkpoints, WriteCheckpoints(builder, ztoc));
   std::vector<Offset<flatbuffers::String>> digests;
   digests.reserve(ztoc.span_digests.size());
@@ -139,22 +137,17 @@ void Drain(const uint8_t* from, size_t size, std::string& out) {
 }
 
 // At least what the result will take.
-uint64_t SizeOf(const Ztoc& ztoc) {
-  uint64_t size = 1024 + ztoc.windows.size() * (kWindowSize + 128) + ztoc.span_digests.size() * 88;
-  for (const tar::Entry& entry : ztoc.entries) {
-    size += 192 + entry.name.size() + entry.link_name.size() + entry.uname.size() + entry.gname.size();
-    for (const auto& [key, value] : entry.pax) size += 48 + key.size() + value.size();
-  }
-  return size;
+uint64_t SizeOf(const ZtocDraft& ztoc) {
+  const uint64_t size = 1024 + ztoc.windows.size() * (kWindowSize + 128) + ztoc.span_digests.size() * 88;
+  return size + ztoc.entries.size() * 192 + ztoc.entries.records() * 48 + ztoc.entries.text_bytes();
 }
 
 // The entries, from the last to the first; they are let go.
-Offset<fbs::TOC> WriteToc(FlatBufferBuilder& builder, std::vector<tar::Entry> entries) {
+Offset<fbs::TOC> WriteToc(FlatBufferBuilder& builder, tar::EntryList entries) {
   std::vector<Offset<fbs::FileMetadata>> files(entries.size());
   while (!entries.empty()) {
-    files[entries.size() - 1] = WriteEntry(builder, entries.back());
-    entries.pop_back();
-    if (entries.size() % kEntriesBetweenReturns == kEntriesBetweenReturns - 1) ReturnFreedMemory();
+    const size_t last = entries.size() - 1;
+    files[last] = WriteEntry(builder, entries.TakeBack());
   }
   const auto file_vector = builder.CreateVector(files);
   fbs::TOCBuilder toc(builder);
@@ -164,7 +157,7 @@ Offset<fbs::TOC> WriteToc(FlatBufferBuilder& builder, std::vector<tar::Entry> en
 
 }  // namespace
 
-Result<std::string> EncodeZtoc(Ztoc ztoc) {
+Result<std::string> EncodeZtoc(ZtocDraft ztoc) {
   const uint64_t size = SizeOf(ztoc);
   if (size > kMaxSize) {
     return absl::InvalidArgumentError(
@@ -198,6 +191,14 @@ Result<std::string> EncodeZtoc(Ztoc ztoc) {
   }
   Drain(rest, static_cast<size_t>(end - rest), out);
   return out;
+}
+
+Result<std::string> EncodeZtoc(Ztoc ztoc) {
+  ZtocDraft draft;
+  static_cast<ZtocHead&>(draft) = static_cast<ZtocHead&&>(ztoc);
+  for (const tar::Entry& entry : ztoc.entries) draft.entries.Append(entry);
+  draft.windows = std::move(ztoc.windows);
+  return EncodeZtoc(std::move(draft));
 }
 
 }  // namespace soci

@@ -153,7 +153,7 @@ Result<UnpackedLayer> UnpackLayer(const ByteSource& blob, const LayerToUnpack& w
   const auto stream = MakeOrderedDownload(blob, context, window);
   SOCI_ASSIGN_OR_RETURN(const ReadLayer read, Read(*stream, blob.size(), wanted, writer));
   SOCI_RETURN_IF_ERROR(CheckDigests(read, wanted));
-  SOCI_ASSIGN_OR_RETURN(const std::string table, CompileTable(read.scanned.ztoc, wanted.layer));
+  SOCI_ASSIGN_OR_RETURN(const std::string table, CompileTable(Unpack(read.scanned.ztoc), wanted.layer));
   const std::string table_path = folder + "/table";
   SOCI_RETURN_IF_ERROR(WritePlain(table_path, table));
   UnpackedLayer unpacked;

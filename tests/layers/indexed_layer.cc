@@ -61,7 +61,7 @@ IndexedLayer IndexLayer(std::string tar, std::string blob, const IndexedLayerOpt
   ScanOptions scan;
   scan.span_size = options.span_size;
   ScannedLayer scanned = Take(ScanLayer(*stream, options.compression, scan), "scanning");
-  layer.ztoc = std::move(scanned.ztoc);
+  layer.ztoc = Unpack(std::move(scanned.ztoc));
   layer.digest = scanned.layer;
   layer.diff_id = scanned.diff_id;
   layer.table_bytes = Take(CompileTable(layer.ztoc, layer.digest), "compiling");

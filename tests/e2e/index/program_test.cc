@@ -67,6 +67,25 @@ uint64_t PeakMemory(pid_t pid) {
   return 0;
 }
 
+uint64_t PeakUntilEnd(test::Process& process) {
+  uint64_t peak = 0;
+  const bool ended = test::WaitUntil(
+      [&] {
+        peak = std::max(peak, PeakMemory(process.pid()));
+        return !process.Running();
+      },
+      std::chrono::seconds(100));
+  EXPECT_TRUE(ended);
+  EXPECT_GT(peak, 0u);
+  return peak;
+}
+
+void ExpectBounded([[maybe_unused]] uint64_t peak, [[maybe_unused]] uint64_t result) {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  EXPECT_LE(peak, 64_MiB + result);
+#endif
+}
+
 class IndexProgram : public testing::Test {
  protected:
   CommandResult Run(std::vector<std::string> arguments, const std::map<std::string, std::string>& environment = {}) {
@@ -205,24 +224,49 @@ TEST_F(IndexProgram, ALargeLayerIsReadOnceAndStoredNowhere) {
          "mount -t tmpfs -o size=8m disk \"$1\" && cd \"$1\" && ulimit -f 8 && shift && exec \"$@\"", "sh", disk,
          SOCI_BINARY_DIR "/bin/soci-index", "create", "--json", "--quiet", "--span-size", span_size, name},
         log, {.environment = {{"HOME", disk}, {"TMPDIR", disk}, {"XDG_CACHE_HOME", disk}}});
-    uint64_t peak = 0;
-    ASSERT_TRUE(test::WaitUntil(
-        [&] {
-          peak = std::max(peak, PeakMemory(create.pid()));
-          return !create.Running();
-        },
-        std::chrono::seconds(100)));
+    const uint64_t peak = PeakUntilEnd(create);
     const std::string out = ReadFile(create.log()).value();
     ASSERT_EQ(create.Wait(std::chrono::seconds(1)), 0) << out;
     uint64_t read = 0;
     for (const test::LoggedRequest& request : registry.BlobGets(digest)) read += request.bytes;
     EXPECT_LE(read, image.layers()[0].blob.size() * 105 / 100);
     const auto report = nlohmann::json::parse(out);
-    [[maybe_unused]] const uint64_t result = report["platforms"][0]["layers"][0]["ztoc_size"];
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    EXPECT_LE(peak, 64_MiB + result);
-#endif
+    ExpectBounded(peak, report["platforms"][0]["layers"][0]["ztoc_size"]);
     RecordProperty(std::string("peak_memory_mib_") + span_size, static_cast<int>(peak >> 20));
+  }
+}
+
+// The same of a layer whose index is nearly all names, however it is asked for and wherever it goes.
+TEST_F(IndexProgram, TheEntriesOfALayerOfVeryManyFilesAreInMemoryOnce) {
+  test::TarBuilder tar;
+  for (int i = 0; i < 300'000; ++i) {
+    tar.File(fmt::format("opt/lib/python3/site-packages/package{}/file{}.py", i / 100, i % 100), "x");
+  }
+  test::TestImage image;
+  image.Add(test::GzipLayer(tar.Finish(), 1));
+  const std::string layout = sandbox / "layout", archive = sandbox / "archive.tar", cache = sandbox / "cache";
+  image.WriteLayout(layout, "v1");
+  ASSERT_TRUE(test::RunCommand({"tar", "-cf", archive, "-C", layout, "."}).ok());
+  const std::vector<std::vector<std::string>> runs = {
+      {"oci:" + layout},
+      {"oci:" + layout, "--verify"},  // the second finds its zTOC stored
+      {"oci-archive:" + archive},
+      {"oci-archive:" + archive},
+      {"oci:" + layout, "--cache", cache},
+      {"oci:" + layout, "--cache", cache},
+  };
+  for (size_t i = 0; i < runs.size(); ++i) {
+    SCOPED_TRACE(testing::PrintToString(runs[i]));
+    std::vector<std::string> arguments = {
+        SOCI_BINARY_DIR "/bin/soci-index", "create", "--json", "--quiet", "--min-layer-size", "0"};
+    arguments.insert(arguments.end(), runs[i].begin(), runs[i].end());
+    test::Process create(arguments, sandbox / fmt::format("report-{}", i));
+    const uint64_t peak = PeakUntilEnd(create);
+    const std::string out = ReadFile(create.log()).value();
+    ASSERT_EQ(create.Wait(std::chrono::seconds(1)), 0) << out;
+    const auto layer = nlohmann::json::parse(out)["platforms"][0]["layers"][0];
+    EXPECT_EQ(layer["entries"], 300'000);
+    ExpectBounded(peak, layer["ztoc_size"]);
   }
 }
 

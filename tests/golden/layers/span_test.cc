@@ -20,7 +20,7 @@ TEST_P(AnyLayer, HasSpansThatDecodeToItsTar) {
   const Result<ScannedLayer> scanned = ScanLayer(*stream, layer.compression, {.span_size = layer.span_size});
   ASSERT_TRUE(scanned.ok()) << scanned.status();
 
-  const Ztoc& ztoc = scanned->ztoc;
+  const ZtocDraft& ztoc = scanned->ztoc;
   const bool is_gzip = layer.compression == Compression::kGzip;
   const std::string tar = Decoded(layer, blob);
   const std::vector<SpanExtent> spans = ztoc.Spans();

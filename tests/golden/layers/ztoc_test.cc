@@ -66,7 +66,7 @@ TEST_P(AcceptedLayer, ReadsBackAsItWasWritten) {
     return;
   }
   ASSERT_TRUE(read.ok()) << read.status();
-  const Ztoc& written = scanned->ztoc;
+  const Ztoc written = Unpack(scanned->ztoc);
   EXPECT_EQ(read->build_tool, written.build_tool);
   EXPECT_EQ(read->span_size, written.span_size);
   EXPECT_EQ(read->checkpoints, written.checkpoints);
@@ -80,6 +80,13 @@ TEST_P(AcceptedLayer, ReadsBackAsItWasWritten) {
     entry.gid = static_cast<uint32_t>(entry.gid);
     EXPECT_EQ(read->entries[i], entry) << entry.name;
   }
+  const std::string bytes = EncodeZtoc(*read).value();
+  const Result<ZtocView> view = ViewZtoc(bytes);
+  ASSERT_TRUE(view.ok()) << view.status();
+  EXPECT_EQ(std::vector<tar::Entry>(view->entries.begin(), view->entries.end()), read->entries);
+  EXPECT_EQ(view->span_digests, read->span_digests);
+  ASSERT_EQ(view->windows.size(), read->windows.size());
+  for (size_t i = 0; i < view->windows.size(); ++i) EXPECT_EQ(AsText(view->windows[i]), AsText(read->windows[i])) << i;
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, AcceptedLayer, ::testing::ValuesIn(LayersWhere(true)), TestName);

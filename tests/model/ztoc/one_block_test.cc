@@ -31,13 +31,13 @@ TEST(OneBlock, OfMoreThanASpanMayHoldIsIndexedExactlyAndLeftToUnpacking) {
                               .digest = oci::Digest::Of(blob),
                               .size = static_cast<int64_t>(blob.size())};
   const auto source = MakeMemorySource(blob);
-  EXPECT_THAT(VerifyLayer(*source, layer, *ztoc, scanned->diff_id, {}, {}).value().lines(), testing::IsEmpty());
+  EXPECT_THAT(VerifyLayer(*source, layer, ViewOf(*ztoc), scanned->diff_id, {}, {}).value().lines(), testing::IsEmpty());
   EXPECT_THAT(std::string(Message(table::CheckedSpans(*ztoc).status())),
               testing::HasSubstr("span 0 is too large to be decoded in memory"));
   // A lie in such a span is found as in any other.
   Ztoc false_one = *ztoc;
   false_one.span_digests[0] = oci::Digest::Of("x");
-  EXPECT_THAT(VerifyLayer(*source, layer, false_one, scanned->diff_id, {}, {}).value().lines(),
+  EXPECT_THAT(VerifyLayer(*source, layer, ViewOf(false_one), scanned->diff_id, {}, {}).value().lines(),
               testing::ElementsAre("span 0: its bytes do not match its digest"));
 }
 

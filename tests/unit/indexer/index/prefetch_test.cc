@@ -28,7 +28,7 @@ TEST(FindSpans, TakesTheFirstEntryWithExactlyThatName) {
   ztoc.compression = Compression::kUncompressed;
   ztoc.span_size = 1000;
   ztoc.entries = {Entry("./a", 512, 10), Entry("a", 1536, 464), Entry("a", 5000, 10)};
-  const auto found = FindSpans(ztoc, {"a", "b"});
+  const auto found = FindSpans(ztoc, ViewOf(ztoc).entries, {"a", "b"});
   EXPECT_EQ(found[0], (SpanIdRange{1, 2}));  // it ends where span 2 begins, which counts as touched
   EXPECT_EQ(found[1], std::nullopt);
 }
@@ -37,7 +37,7 @@ TEST(FindSpans, GzipSpansAreFoundByTheirCheckpoints) {
   Ztoc ztoc;
   ztoc.checkpoints = {{10, 0, 0}, {500, 2000, 3}, {900, 4000, 0}};
   ztoc.entries = {Entry("a", 512, 1488), Entry("b", 1999, 0), Entry("c", 4000, 1 << 20)};
-  const auto found = FindSpans(ztoc, {"a", "b", "c"});
+  const auto found = FindSpans(ztoc, ViewOf(ztoc).entries, {"a", "b", "c"});
   EXPECT_EQ(found[0], (SpanIdRange{0, 1}));
   EXPECT_EQ(found[1], (SpanIdRange{0, 0}));
   EXPECT_EQ(found[2], (SpanIdRange{2, 2}));

@@ -118,7 +118,7 @@ TEST(FieldReportA18, APathThatOccursTwiceIsKeptTwiceInOrder) {
   const Result<ScannedLayer> scanned = Scan(GzipMember(tar));
   ASSERT_TRUE(scanned.ok()) << scanned.status();
   ASSERT_EQ(scanned->ztoc.entries.size(), 3u);
-  EXPECT_EQ(scanned->ztoc.entries[1].size, 4);
+  EXPECT_EQ(Unpack(scanned->ztoc).entries[1].size, 4);
 }
 
 TEST(FieldReportA20, HardLinksToAnythingAreKept) {
@@ -133,7 +133,7 @@ TEST(FieldReportA20, HardLinksToAnythingAreKept) {
   const Result<ScannedLayer> scanned = Scan(GzipMember(tar));
   ASSERT_TRUE(scanned.ok()) << scanned.status();
   EXPECT_EQ(scanned->ztoc.entries.size(), 6u);
-  EXPECT_EQ(scanned->ztoc.entries[4].pax.at("SCHILY.xattr.user.color"), "red");
+  EXPECT_EQ(Unpack(scanned->ztoc).entries[4].pax.at("SCHILY.xattr.user.color"), "red");
   EXPECT_TRUE(DecodeZtoc(*EncodeZtoc(scanned->ztoc)).ok());
 }
 
@@ -222,7 +222,7 @@ TEST(FieldReportD9, AWhiteoutBeforeItsFolderKeepsItsPlace) {
   const Result<ScannedLayer> scanned = Scan(GzipMember(tar));
   ASSERT_TRUE(scanned.ok()) << scanned.status();
   ASSERT_EQ(scanned->ztoc.entries.size(), 2u);
-  EXPECT_EQ(scanned->ztoc.entries[0].name, "root/a/b/.wh.x");
+  EXPECT_EQ(Unpack(scanned->ztoc).entries[0].name, "root/a/b/.wh.x");
 }
 
 TEST(FieldReportD11, LinkTargetsAreNotCleaned) {

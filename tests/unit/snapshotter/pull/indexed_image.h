@@ -68,8 +68,9 @@ inline IndexedImage PushIndexedImage(FakeRegistryClient& registry, const std::ve
     ScanOptions options;
     options.span_size = ztocs.span_size;
     ScannedLayer scanned = ScanLayer(*stream, Compression::kGzip, options).value();
-    if (falsify) falsify(i, scanned.ztoc);
-    const std::string ztoc = EncodeZtoc(scanned.ztoc).value();
+    Ztoc table = Unpack(std::move(scanned.ztoc));
+    if (falsify) falsify(i, table);
+    const std::string ztoc = EncodeZtoc(std::move(table)).value();
     image.diff_ids.push_back(scanned.diff_id);
     image.ztocs.push_back(DescriptorOf(oci::kMediaTypeZtoc, ztoc));
     diff_ids += (i == 0 ? "\"" : ",\"") + scanned.diff_id.ToString() + "\"";
