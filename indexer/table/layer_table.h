@@ -79,6 +79,9 @@ class LayerTable {
   virtual uint64_t compressed_size() const = 0;
   virtual uint64_t uncompressed_size() const = 0;  // end of the last span
   virtual bool has_xattrs() const = 0;             // any inode at all
+  // Whether a folder has no member of its own. Where a layer below has that folder, containerd gives it that one's
+  // owner, mode, time and xattrs, which this table does not know.
+  virtual bool has_implied_directories() const = 0;
 
   // Files.
   virtual uint64_t inode_count() const = 0;

@@ -94,6 +94,7 @@ Result<LayerTree::Index> LayerTree::MakeParent(Index directory, std::string_view
   const Index made = static_cast<Index>(inodes_.size());
   Inode inode;
   inode.mode = S_IFDIR | 0755;
+  inode.implied = true;
   inode.parent = directory;
   inode.path_length = static_cast<uint32_t>(inodes_[directory].path_length + 1 + name.size());
   inodes_.push_back(std::move(inode));
@@ -152,6 +153,7 @@ Result<LayerTree::Index> LayerTree::HardLinkTarget(std::string_view target) {
 }
 
 void LayerTree::SetAttributes(Inode& inode, const tar::Entry& member) const {
+  inode.implied = false;
   if (!S_ISLNK(inode.mode)) inode.mode = (inode.mode & S_IFMT) | (static_cast<uint32_t>(member.mode) & 07777);
   inode.uid = OwnerOf(member.uid);
   inode.gid = OwnerOf(member.gid);

@@ -33,6 +33,7 @@ class LayerTree {
     Index parent = 0;  // of a directory
     uint32_t path_length = 0;
     bool opaque = false;
+    bool implied = false;  // a folder that no member describes
     UncompressedRange content;
     std::string_view link_target;
     std::vector<std::pair<std::string_view, std::string_view>> xattrs;  // sorted by name

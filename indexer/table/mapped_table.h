@@ -39,6 +39,7 @@ class MappedTable final : public LayerTable {
   uint64_t compressed_size() const override { return sections_.header->compressed_size; }
   uint64_t uncompressed_size() const override { return sections_.header->uncompressed_size; }
   bool has_xattrs() const override { return !sections_.xattrs.empty(); }
+  bool has_implied_directories() const override { return sections_.header->has_implied_directories != 0; }
 
   uint64_t inode_count() const override { return sections_.inodes.size(); }
   std::optional<InodeAttributes> Attributes(InodeId inode) const override;

@@ -82,6 +82,9 @@ class TreeWriter {
     link_counts_.resize(tree.inode_count());
   }
 
+  // Whether a folder in the tree has no member of its own; after Write.
+  bool has_implied_directories() const { return has_implied_directories_; }
+
   Numbers Write() {
     Visit(0);
     for (size_t next = 0; next < order_.size(); ++next) {
@@ -108,6 +111,7 @@ class TreeWriter {
 
   void WriteInode(LayerTree::Index index) {
     const LayerTree::Inode& inode = tree_.inode(index);
+    has_implied_directories_ = has_implied_directories_ || inode.implied;
     table::InodeRecord record{};
     record.mode = inode.mode;
     record.uid = inode.uid;
@@ -164,6 +168,7 @@ class TreeWriter {
   Numbers numbers_;
   std::vector<uint32_t> link_counts_;
   std::vector<LayerTree::Index> order_;
+  bool has_implied_directories_ = false;
 };
 
 void WriteSpans(const std::vector<table::LayerSpan>& spans, table::TableWriter& writer) {
@@ -191,7 +196,8 @@ Result<std::string> CompileTable(const Ztoc& ztoc, const oci::LayerDigest& layer
   table::TableWriter writer;
   LayerTree tree(ztoc.entries.size(), !options.disable_xattrs);
   SOCI_ASSIGN_OR_RETURN(const std::vector<MemberData> contents, ApplyMembers(ztoc, layer_end, tree, writer));
-  const Numbers numbers = TreeWriter(tree, writer).Write();
+  TreeWriter tree_writer(tree, writer);
+  const Numbers numbers = tree_writer.Write();
   WriteSpans(spans, writer);
   for (const MemberData& content : contents) {
     const uint32_t inode = content.inode == LayerTree::kNone ? 0 : numbers[content.inode];
@@ -203,6 +209,7 @@ Result<std::string> CompileTable(const Ztoc& ztoc, const oci::LayerDigest& layer
   header.compressed_size = ztoc.compressed_size;
   header.uncompressed_size = layer_end;
   header.compression = static_cast<uint8_t>(ztoc.compression);
+  header.has_implied_directories = tree_writer.has_implied_directories() ? 1 : 0;
   return writer.Finish(header);
 }
 

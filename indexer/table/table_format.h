@@ -14,7 +14,7 @@ namespace soci::table {
 static_assert(std::endian::native == std::endian::little, "tables are mapped, not parsed");
 
 inline constexpr std::array<char, 8> kMagic = {'S', 'O', 'C', 'I', 'T', 'B', 'L', '\n'};
-inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr uint32_t kFormatVersion = 2;
 
 // Nothing above 2^31 is a layer that anybody can mount, and 32-bit numbers keep records small.
 inline constexpr uint64_t kMaxInodes = uint64_t{1} << 31;
@@ -38,7 +38,8 @@ struct FileHeader {
   uint64_t compressed_size;
   uint64_t uncompressed_size;
   uint8_t compression;
-  std::array<uint8_t, 7> reserved;
+  uint8_t has_implied_directories;
+  std::array<uint8_t, 6> reserved;
   std::array<SectionEntry, kSectionCount> sections;
   uint32_t reserved_end;
   uint32_t crc32c;  // of everything before it

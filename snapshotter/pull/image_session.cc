@@ -161,7 +161,7 @@ Status ImageSessions::PrepareLayers(const LayerRequest& request, PreparedImage& 
     place->second.has_ztoc = true;
     SOCI_ASSIGN_OR_RETURN(place->second.hold, folders_.Take(layer));
     work.emplace_back(&place->second, LayerToPrepare{request.image, request.manifest, descriptor,
-                                                     documents->config.diff_ids[i], *ztoc});
+                                                     documents->config.diff_ids[i], *ztoc, i == 0});
   }
 
   ParallelFor(work.size(), options_.parallel, [&](size_t i) {
@@ -191,6 +191,10 @@ void ImageSessions::StartUnpack(const LayerRequest& request, const oci::Descript
   if (auto adopted = AdoptLayer(layer, folder); adopted.ok()) {
     if (!IsSealed(folder) || adopted->diff_id != diff_id || adopted->disable_xattrs) {
       place.reason = fmt::format("the layer is being loaded by a SOCI index of {}", adopted->image.ToString());
+      return;
+    }
+    if (Status fits = CheckPlaceInImage(folder, layer, lowest); !fits.ok()) {
+      place.reason = std::string(Message(fits));
       return;
     }
     auto hold = folders_.Take(layer);

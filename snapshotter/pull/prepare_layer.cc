@@ -47,6 +47,7 @@ Result<LayerOrigin> PrepareLayer(RegistryClient& registry, const LayerToPrepare&
   const oci::LayerDigest layer(wanted.layer.digest);
   if (auto adopted = AdoptLayer(layer, layer_folder); adopted.ok()) {
     // A layer's folder serves every image that has it; the index of one image must not decide what another one reads.
+    SOCI_RETURN_IF_ERROR(CheckPlaceInImage(layer_folder, layer, wanted.lowest));
     const bool same_layer = adopted->diff_id == wanted.diff_id;
     if (same_layer && adopted->ztoc == wanted.ztoc.digest) return adopted;
     // A sealed layer was verified against its DiffID: it does not matter any more which index it came by.
@@ -71,7 +72,16 @@ Result<LayerOrigin> PrepareLayer(RegistryClient& registry, const LayerToPrepare&
   SOCI_RETURN_IF_ERROR(ReplaceFile(layer_folder + "/ztoc", ztoc, 0600));
   SOCI_RETURN_IF_ERROR(ReplaceFile(layer_folder + "/table", table, 0600));
   SOCI_RETURN_IF_ERROR(WriteOrigin(layer_folder, origin));
+  SOCI_RETURN_IF_ERROR(CheckPlaceInImage(layer_folder, layer, wanted.lowest));
   return origin;
+}
+
+Status CheckPlaceInImage(const std::string& layer_folder, const oci::LayerDigest& layer, bool lowest) {
+  if (lowest) return OkStatus();
+  SOCI_ASSIGN_OR_RETURN(const auto table, LayerTable::Open(layer_folder + "/table", layer));
+  if (!table->has_implied_directories()) return OkStatus();
+  return absl::InvalidArgumentError(
+      "it has a folder without a member of its own, whose owner and mode the layers below decide on");
 }
 
 Result<LayerOrigin> AdoptLayer(const oci::LayerDigest& layer, const std::string& layer_folder) {

@@ -21,14 +21,20 @@ struct LayerToPrepare {
   oci::Descriptor layer;  // as the manifest lists it
   oci::DiffId diff_id;
   oci::Descriptor ztoc;  // as the index lists it
+  bool lowest = false;   // of its image
 };
 
-// kInvalidArgument if the zTOC is unsound or contradicts the manifest, otherwise what fetching says.
+// kInvalidArgument if the zTOC is unsound or contradicts the manifest, or by CheckPlaceInImage; otherwise what fetching
+// says.
 Result<LayerOrigin> PrepareLayer(RegistryClient& registry, const LayerToPrepare& wanted,
                                  const std::string& layer_folder, const FetchContext& context);
 
 // Whether the folder holds a sealed layer: its files, verified against the DiffID of its origin.
 bool IsSealed(const std::string& layer_folder);
+
+// kInvalidArgument if layers below decide on owner and mode of a folder of this one, so that only who unpacks it on
+// top of them can know those.
+Status CheckPlaceInImage(const std::string& layer_folder, const oci::LayerDigest& layer, bool lowest);
 
 // After a restart: the origin of a folder whose table is sound, or was compiled again from the zTOC beside it.
 // kNotFound or kDataLoss if the folder cannot be used.

@@ -95,6 +95,8 @@ class FakeLayerTable : public LayerTable {
     return false;
   }
 
+  bool has_implied_directories() const override { return false; }
+
   uint64_t inode_count() const override { return by_id_.size() - 1; }
   std::optional<InodeAttributes> Attributes(InodeId inode) const override {
     const FakeInode* found = Find(inode);
