@@ -119,6 +119,16 @@ TEST_F(Start, APullByCtrWorksAndTheLogTellsWhyItIsNotLazy) {
   }
 }
 
+TEST_F(Start, AFolderWithoutAMemberOfItsOwnKeepsTheModeThatALayerBelowGaveIt) {
+  const TestImage image = BusyboxAnd(GzipLayer(TarBuilder().Directory("shared", {.mode = 01777}).Finish()))
+                              .Add(GzipLayer(TarBuilder().File("shared/file", "x").Finish()));
+  const std::string reference = PushIndexed(image, "app");
+  PullLazily(reference);
+  EXPECT_EQ(Output(reference, {"stat", "-c", "%a", "/shared"}), "1777\n");
+  EXPECT_EQ(Output(reference, {"cat", "/shared/file"}), "x");
+  EXPECT_EQ(StateOf(image.layers()[2]), "deferred");
+}
+
 class Counted : public LazyStart {
  protected:
   Counted() : LazyStart(OnDemandOnly()) {}

@@ -43,6 +43,14 @@ TEST(LayerTable, InodesAreNumberedBreadthFirstOverSortedNames) {
   EXPECT_EQ(table.Parent(InodeId{3}), InodeId::kRoot);
 }
 
+TEST(LayerTable, FoldersWithoutAMemberOfTheirOwnAreTold) {
+  EXPECT_FALSE(MakeIndexedLayer(Sample().Finish()).table->has_implied_directories());
+  EXPECT_TRUE(MakeIndexedLayer(TarBuilder().File("a/b", "x").Finish()).table->has_implied_directories());
+  EXPECT_TRUE(MakeIndexedLayer(TarBuilder().Whiteout("a/b").Finish()).table->has_implied_directories());
+  EXPECT_FALSE(
+      MakeIndexedLayer(TarBuilder().File("a/b", "x").Directory("a").Finish()).table->has_implied_directories());
+}
+
 TEST(LayerTable, UnknownThingsAreAbsentAndNothingMore) {
   const IndexedLayer layer = MakeIndexedLayer(Sample().Finish());
   const LayerTable& table = *layer.table;
