@@ -7,24 +7,27 @@
 
 #include "tests/e2e/support/http.h"
 #include "tests/e2e/support/lazy_start.h"
+#include "tests/support/free_port.h"
 
 namespace soci::test {
 namespace {
 
-// Not taken by anything for long: the daemon refuses to start if it is.
-constexpr char kAddress[] = "127.0.0.1:29465";
-
 class Metrics : public LazyStart {
  protected:
-  Metrics() : LazyStart({"--fetch.fill=false", std::string("--service.metrics=") + kAddress}) {}
+  Metrics() : Metrics("127.0.0.1:" + std::to_string(FreePort())) {}
+  explicit Metrics(const std::string& address)
+      : LazyStart({"--fetch.fill=false", "--service.metrics=" + address}), address_(address) {}
 
-  static std::string Page() { return HttpRequest("GET", std::string("http://") + kAddress + "/metrics").body; }
+  std::string Page() const { return HttpRequest("GET", "http://" + address_ + "/metrics").body; }
   // -1 if it is not there.
-  static double Value(const std::string& name) {
+  double Value(const std::string& name) const {
     const std::string page = "\n" + Page();
     const size_t at = page.find("\n" + name + " ");
     return at == std::string::npos ? -1 : std::stod(page.substr(at + name.size() + 2));
   }
+
+ private:
+  const std::string address_;
 };
 
 std::set<std::string> Names(const std::string& text) {

@@ -1,17 +1,14 @@
 // I7, on the whole product: a private registry, everything at debug level, and nothing of its password anywhere.
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
-#include "indexer/base/unique_fd.h"
 #include "indexer/oci/base64.h"
 #include "tests/e2e/support/http.h"
 #include "tests/e2e/support/lazy_start.h"
+#include "tests/support/free_port.h"
 
 namespace soci::test {
 namespace {
@@ -36,18 +33,6 @@ std::string CommandLines(pid_t pid) {
     for (pid_t child = 0; children >> child;) all += "\n" + ReadWhole("/proc/" + std::to_string(child) + "/cmdline");
   }
   return all;
-}
-
-// A port that nobody listens on at this moment.
-uint16_t FreePort() {
-  UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  ::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), size);
-  ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size);
-  return ntohs(address.sin_port);
 }
 
 class Private : public LazyStart {

@@ -1,17 +1,13 @@
 // The registry client through what stands between machines and registries: TLS with a private CA, docker-registry as a
 // pull-through cache, nginx with a slice cache.
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 #include <filesystem>
 #include <fstream>
 #include <random>
 
 #include "indexer/base/thread_pool.h"
-#include "indexer/base/unique_fd.h"
 #include "indexer/net/http_transport.h"
 #include "indexer/oci/annotations.h"
 #include "indexer/registry/distribution_client.h"
@@ -19,6 +15,7 @@
 #include "tests/e2e/support/http.h"
 #include "tests/e2e/support/image.h"
 #include "tests/support/certificates.h"
+#include "tests/support/free_port.h"
 
 namespace soci {
 namespace {
@@ -137,18 +134,8 @@ class SliceCache {
   std::string url() const { return fmt::format("http://127.0.0.1:{}", port_); }
 
  private:
-  static uint16_t FreePort() {
-    UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    ::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), size);
-    ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size);
-    return ntohs(address.sin_port);
-  }
   bool Start(const std::string& upstream) {
-    port_ = FreePort();
+    port_ = test::FreePort();
     std::ofstream(folder_ + "/nginx.conf") << fmt::format(R"(daemon off; master_process off; pid {0}/pid;
 error_log {0}/error.log;
 events {{ worker_connections 256; }}

@@ -7,23 +7,12 @@
 #include <sys/socket.h>
 
 #include "indexer/base/unique_fd.h"
+#include "tests/support/free_port.h"
 
 namespace soci {
 namespace {
 
 using ::testing::HasSubstr;
-
-// A loopback port that was free a moment ago.
-int FreePort() {
-  const UniqueFd socket(::socket(AF_INET, SOCK_STREAM, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  ::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), size);
-  ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size);
-  return ntohs(address.sin_port);
-}
 
 std::string Get(int port) {
   const UniqueFd socket(::socket(AF_INET, SOCK_STREAM, 0));
@@ -41,7 +30,7 @@ std::string Get(int port) {
 }
 
 TEST(MetricsExporter, SamplesOfOneNameBecomeOneFamily) {
-  const int port = FreePort();
+  const int port = test::FreePort();
   auto exporter = MetricsExporter::Start("127.0.0.1:" + std::to_string(port), [] {
     using Kind = MetricSample::Kind;
     return std::vector<MetricSample>{{"soci_layers", "Layers by state", Kind::kGauge, {{"state", "lazy"}}, 3},
