@@ -7,61 +7,14 @@
 set -euo pipefail
 out=$(readlink -m "$1")
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
-stamp=$(cat make_layers.sh work.py | sha256sum | cut -d' ' -f1)
-[[ -f $out/stamp && $(<"$out/stamp") == "$stamp" ]] && exit 0
+source ../images/layers.sh
+begin make_layers.sh work.py || exit 0
 
-scratch=$out/scratch
 library_bytes=$((500 << 20))
 base=(base-files base-passwd bash coreutils dash findutils grep sed tar gzip libc-bin util-linux ca-certificates)
 python=(python3)
 science=(python3-numpy python3-scipy)
-
-rm -rf "$out"
-mkdir -p "$scratch"/{status,archives/partial}
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 130' INT TERM
-
-# An apt that believes nothing is installed, so that it names everything the image needs. `apt PACKAGES`: into archives.
-: >"$scratch/status/status"
-fetch() {
-  apt-get -q -y --no-install-recommends -o Dir::State::status="$scratch/status/status" -o APT::Sandbox::User=root \
-    -o Dir::Cache::archives="$scratch/archives" --download-only install "$@" >"$scratch/apt.log" 2>&1
-}
-fetch_or_update() { fetch "$@" || { apt-get -q update >/dev/null && fetch "$@"; } || { cat "$scratch/apt.log" >&2; exit 1; }; }
-
-# unpack NAME: what has been downloaded since the last call, as the root directory of a layer.
-unpack() {
-  local root=$scratch/$1 package folder
-  mkdir -p "$root"/usr/{bin,sbin,lib,lib64}
-  for folder in bin sbin lib lib64; do ln -s "usr/$folder" "$root/$folder"; done
-  for package in "$scratch"/archives/*.deb; do
-    dpkg-deb --fsys-tarfile "$package" | tar --keep-directory-symlink -xpf - -C "$root"
-    rm "$package"
-  done
-}
-
-# pack NAME: the layer of that root directory.
-pack() {
-  tar --sort=name --numeric-owner --xattrs -cf - -C "$scratch/$1" . |
-    tee >(sha256sum | sed 's/ .*//; s/^/sha256:/' >"$out/$1.diff_id") | pigz -n -6 >"$out/$1.tar.gz"
-  until [[ -s $out/$1.diff_id ]]; do sleep 0.05; done # its process may end after the pipe does
-  echo "$1" >>"$out/LAYERS"
-  rm -rf "${scratch:?}/$1"
-}
-
-# Each group is fetched together with those before it, as apt resolves alternatives by what it sees; a package goes into the
-# first layer that needs it.
-groups=(base python science)
-declare -a so_far=()
-for group in "${groups[@]}"; do
-  declare -n packages=$group
-  so_far+=("${packages[@]}")
-  fetch_or_update "${so_far[@]}"
-  # Drop what a layer below has.
-  [[ -f $scratch/names ]] && while read -r name; do rm -f "$scratch/archives/$name"; done <"$scratch/names"
-  ls "$scratch/archives" | grep '\.deb$' >>"$scratch/names"
-  unpack "$group"
-done
+debian_layers base python science
 
 # What postinst scripts would have linked.
 for library in blas lapack; do
@@ -77,6 +30,5 @@ while find "$scratch/science" "$scratch/python" -name '*.so*' -type f -size +64k
 done 2>/dev/null | head -c "$library_bytes" >"$scratch/library/usr/lib/libkernels.so" || true
 cp work.py "$scratch/program/app/work.py"
 
-for layer in "${groups[@]}" library program; do pack "$layer"; done
-du -ch "$out"/*.tar.gz | tail -1
-echo "$stamp" >"$out/stamp"
+for layer in base python science library program; do pack "$layer"; done
+finish
