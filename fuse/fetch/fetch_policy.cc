@@ -33,6 +33,11 @@ bool MustPause(FetchClass fetch_class, const DaemonLoad& daemon, uint32_t beside
   return daemon.demand_waits && (fetch_class == FetchClass::kFill || beside >= kBesideDemand);
 }
 
+bool IsSoonerAlone(const Approach& approach, uint64_t round_trip_bytes) {
+  // What does not flow yet has its own first byte to wait for.
+  return approach.ahead > approach.span + (approach.flowing ? round_trip_bytes : 0);
+}
+
 bool IsWorthRetrying(const Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kUnavailable:

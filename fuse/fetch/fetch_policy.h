@@ -47,6 +47,18 @@ std::optional<FetchClass> NextToStart(const HostLoad& host, const DaemonLoad& da
 // Whether a running transfer must stand still. `beside`: how many of replay and read-ahead go on already.
 bool MustPause(FetchClass fetch_class, const DaemonLoad& daemon, uint32_t beside);
 
+// How far a running transfer is from a span that it brings; compressed bytes.
+struct Approach {
+  uint64_t ahead = 0;    // what comes before the span
+  uint64_t span = 0;     // the span itself
+  bool flowing = false;  // the transfer's first byte is here
+};
+
+// Whether a span that someone waits for is asked for again, on a connection of its own, although a transfer is on its
+// way to it: when what comes first is more than a round trip (`round_trip_bytes` at the rate of a connection) and more
+// than the span, which is then paid for twice.
+bool IsSoonerAlone(const Approach& approach, uint64_t round_trip_bytes);
+
 // Whether the same request may succeed later.
 bool IsWorthRetrying(const Status& status);
 

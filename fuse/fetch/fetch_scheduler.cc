@@ -12,8 +12,9 @@
 namespace soci {
 namespace {
 
-unsigned DecodeThreads(unsigned wanted) {
-  return wanted > 0 ? wanted : std::max(1u, std::thread::hardware_concurrency());
+unsigned DecodeThreads(const FetchSchedulerOptions& options) {
+  if (!options.threads) return 0;
+  return options.decode_threads > 0 ? options.decode_threads : std::max(1u, std::thread::hardware_concurrency());
 }
 
 }  // namespace
@@ -21,8 +22,9 @@ unsigned DecodeThreads(unsigned wanted) {
 FetchScheduler::FetchScheduler(Clock& clock, const FetchSchedulerOptions& options)
     : clock_(clock),
       options_(options),
-      decode_pool_("decode", DecodeThreads(options.decode_threads)),
-      io_pool_("io", options.io_threads) {
+      decode_pool_("decode", DecodeThreads(options)),
+      io_pool_("io", options.threads ? options.io_threads : 0) {
+  if (!options.threads) return;
   thread_ = std::thread([this] {
     pthread_setname_np(pthread_self(), "fetch");
     Run();
@@ -35,7 +37,7 @@ FetchScheduler::~FetchScheduler() {
     stopping_ = true;
     Signal();
   }
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void FetchScheduler::Wake() {
@@ -64,6 +66,48 @@ void FetchScheduler::Signal() {
   news_.NotifyOne();
 }
 
+HostState& FetchScheduler::HostOf(const std::string& host) {
+  mutex_.AssertHeld();
+  return hosts_.try_emplace(host, options_.round_trip_bytes).first->second;
+}
+
+void FetchScheduler::Await(CondVar& released) {
+  mutex_.AssertHeld();
+  if (options_.threads) return released.Wait(mutex_);
+  mutex_.unlock();
+  do {
+    Settle();
+  } while (DecodeOne());
+  mutex_.lock();
+}
+
+void FetchScheduler::Settle() {
+  do {
+    Actions actions;
+    {
+      MutexLock lock(mutex_);
+      signalled_ = false;
+      actions = Decide(clock_.Now());
+    }
+    for (const std::function<void()>& action : actions) action();
+    if (!actions.empty()) continue;
+    if (!io_pool_.RunOne()) return;
+  } while (true);
+}
+
+bool FetchScheduler::DecodeOne() {
+  {
+    MutexLock lock(mutex_);
+    if (decode_queue_.empty()) return false;
+  }
+  return decode_pool_.RunOne();
+}
+
+std::optional<Clock::TimePoint> FetchScheduler::NextDue() {
+  MutexLock lock(mutex_);
+  return DueAfter(clock_.Now());
+}
+
 uint64_t FetchScheduler::NextOrder() {
   mutex_.AssertHeld();
   return ++last_order_;
@@ -89,12 +133,17 @@ void FetchScheduler::Run() {
   mutex_.unlock();
 }
 
-void FetchScheduler::WaitForNews(Clock::TimePoint now) {
+std::optional<Clock::TimePoint> FetchScheduler::DueAfter(Clock::TimePoint now) {
   std::optional<Clock::TimePoint> due;
   for (SpanFetcher* fetcher : fetchers_) {
     std::optional<Clock::TimePoint> next = fetcher->NextDue(now);
     if (next) due = due ? std::min(*due, *next) : *next;
   }
+  return due;
+}
+
+void FetchScheduler::WaitForNews(Clock::TimePoint now) {
+  const std::optional<Clock::TimePoint> due = DueAfter(now);
   if (signalled_ || stopping_) return;
   if (!due) {
     news_.Wait(mutex_);
@@ -135,6 +184,7 @@ void FetchScheduler::Steer(const DaemonLoad& load, Actions& actions) {
       if (!pause && (fetch_class == FetchClass::kReplay || fetch_class == FetchClass::kReadAhead)) ++beside;
       if (!transfer->handle || pause == transfer->paused) continue;
       transfer->paused = pause;
+      transfer->stood_still = true;
       actions.push_back(fetcher->Held([transfer, pause] { transfer->SetPaused(pause); }));
     }
   }

@@ -72,6 +72,16 @@ TEST(FetchPolicy, OnlyALittleReadAheadKeepsRunningWhileDemandWaits) {
   EXPECT_FALSE(MustPause(Class::kDemand, kBacklog, 10));
 }
 
+TEST(FetchPolicy, ASpanIsAskedForAgainWhenWhatComesBeforeItCostsMoreThanThat) {
+  constexpr uint64_t kMega = 1'000'000;
+  EXPECT_FALSE(IsSoonerAlone({.ahead = 0, .span = kMega, .flowing = true}, 0));
+  EXPECT_FALSE(IsSoonerAlone({.ahead = 3 * kMega, .span = kMega, .flowing = true}, 2 * kMega));
+  EXPECT_TRUE(IsSoonerAlone({.ahead = 3 * kMega + 1, .span = kMega, .flowing = true}, 2 * kMega));
+  // Both have their first byte to wait for.
+  EXPECT_TRUE(IsSoonerAlone({.ahead = kMega + 1, .span = kMega, .flowing = false}, 2 * kMega));
+  EXPECT_FALSE(IsSoonerAlone({.ahead = kMega, .span = kMega, .flowing = false}, 2 * kMega));
+}
+
 TEST(FetchPolicy, OnlyWhatMayPassIsTriedAgain) {
   EXPECT_TRUE(IsWorthRetrying(absl::UnavailableError("")));
   EXPECT_TRUE(IsWorthRetrying(absl::DeadlineExceededError("")));
