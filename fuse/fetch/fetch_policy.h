@@ -26,6 +26,8 @@ struct HostBudget {
 struct HostLoad {
   std::array<bool, kFetchClassCount> waiting{};
   std::array<uint32_t, kFetchClassCount> running{};
+  uint32_t guests = 0;       // transfers of guests
+  bool guest_waits = false;  // one of them wants a connection and has none
 };
 
 // What all hosts share: the link, and the memory.
@@ -41,8 +43,12 @@ inline constexpr uint32_t kBesideDemand = 2;
 
 // The class of which a range may start now, if any. Demand starts whatever else is running, up to the urgent budget;
 // the others only when nothing is backed up, no class before them waits at this host, and no demand waits anywhere, but
-// for kBesideDemand.
+// for kBesideDemand. Fill comes after guests.
 std::optional<FetchClass> NextToStart(const HostLoad& host, const DaemonLoad& daemon, const HostBudget& budget);
+
+// Whether a guest may start a transfer: no class before fill waits at its host, no demand anywhere, and guests leave
+// the urgent part of the budget free.
+bool MayGuestStart(const HostLoad& host, const DaemonLoad& daemon, const HostBudget& budget);
 
 // Whether a running transfer must stand still. `beside`: how many of replay and read-ahead go on already.
 bool MustPause(FetchClass fetch_class, const DaemonLoad& daemon, uint32_t beside);

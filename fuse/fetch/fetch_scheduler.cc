@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "fuse/fetch/fetch_guest.h"
 #include "fuse/fetch/range_transfer.h"
 #include "fuse/fetch/span_fetcher.h"
 
@@ -58,6 +59,23 @@ void FetchScheduler::Attach(SpanFetcher& fetcher) {
 void FetchScheduler::Detach(SpanFetcher& fetcher) {
   mutex_.AssertHeld();
   std::erase(fetchers_, &fetcher);
+}
+
+void FetchScheduler::AttachGuest(FetchGuest& guest) {
+  mutex_.AssertHeld();
+  guests_.push_back(&guest);
+  Signal();
+}
+
+void FetchScheduler::DetachGuest(FetchGuest& guest) {
+  mutex_.AssertHeld();
+  std::erase(guests_, &guest);
+  Signal();
+}
+
+bool FetchScheduler::MayGuestStart(const std::string& host) {
+  mutex_.AssertHeld();
+  return soci::MayGuestStart(LoadOf(host, clock_.Now()), Load(), options_.connections);
 }
 
 void FetchScheduler::Signal() {
@@ -158,7 +176,34 @@ FetchScheduler::Actions FetchScheduler::Decide(Clock::TimePoint now) {
   DaemonLoad load = Load();
   Steer(load, actions);
   StartRanges(load, now, actions);
+  TellGuests(load, now, actions);
   return actions;
+}
+
+void FetchScheduler::TellGuests(const DaemonLoad& load, Clock::TimePoint now, Actions& actions) {
+  for (FetchGuest* guest : guests_) {
+    FetchGuest::Listener& listener = guest->listener_;
+    if (guest->paused_ != load.demand_waits) {
+      guest->paused_ = load.demand_waits;
+      TellGuest(
+          *guest, [&listener, paused = load.demand_waits] { listener.OnPause(paused); }, actions);
+    }
+    if (!guest->waits_ || guest->told_) continue;
+    if (!soci::MayGuestStart(LoadOf(guest->host_, now), load, options_.connections)) continue;
+    guest->told_ = true;
+    TellGuest(
+        *guest, [&listener] { listener.OnRoom(); }, actions);
+  }
+}
+
+// The guest may go while its call is on its way, and then waits for it.
+void FetchScheduler::TellGuest(FetchGuest& guest, std::function<void()> call, Actions& actions) {
+  ++guest.calls_;
+  actions.push_back([this, &guest, call = std::move(call)] {
+    call();
+    MutexLock lock(mutex_);
+    if (--guest.calls_ == 0) guest.called_.NotifyAll();
+  });
 }
 
 DaemonLoad FetchScheduler::Load() {
@@ -217,6 +262,11 @@ HostLoad FetchScheduler::LoadOf(const std::string& host, Clock::TimePoint now) {
     for (const std::shared_ptr<RangeTransfer>& transfer : fetcher->transfers()) {
       ++load.running[ToIndex(fetcher->ClassOf(*transfer))];
     }
+  }
+  for (const FetchGuest* guest : guests_) {
+    if (guest->host_ != host) continue;
+    load.guests += guest->running_;
+    load.guest_waits = load.guest_waits || guest->waits_;
   }
   return load;
 }

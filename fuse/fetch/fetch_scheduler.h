@@ -25,6 +25,7 @@
 
 namespace soci {
 
+class FetchGuest;
 class RangeTransfer;
 class SpanFetcher;
 
@@ -78,6 +79,9 @@ class FetchScheduler {
   void RaiseDecode(const SpanFetcher& fetcher, SpanId span, FetchClass fetch_class);
   void PushWrite(const SpanJob& job);
   void FreeDecoded(uint64_t bytes);
+  void AttachGuest(FetchGuest& guest);
+  void DetachGuest(FetchGuest& guest);
+  bool MayGuestStart(const std::string& host);
   // Takes back what waits for a thread and matches.
   void DropJobs(SpanFetcher& fetcher, const std::function<bool(const SpanJob&)>& matches);
   // Runs on the I/O pool.
@@ -90,6 +94,8 @@ class FetchScheduler {
   Actions Decide(Clock::TimePoint now) SOCI_REQUIRES(mutex_);
   void Steer(const DaemonLoad& load, Actions& actions) SOCI_REQUIRES(mutex_);
   void StartRanges(DaemonLoad load, Clock::TimePoint now, Actions& actions) SOCI_REQUIRES(mutex_);
+  void TellGuests(const DaemonLoad& load, Clock::TimePoint now, Actions& actions) SOCI_REQUIRES(mutex_);
+  void TellGuest(FetchGuest& guest, std::function<void()> call, Actions& actions) SOCI_REQUIRES(mutex_);
   DaemonLoad Load() SOCI_REQUIRES(mutex_);
   HostLoad LoadOf(const std::string& host, Clock::TimePoint now) SOCI_REQUIRES(mutex_);
   SpanFetcher* FirstWaiting(const std::string& host, FetchClass fetch_class, Clock::TimePoint now)
@@ -114,6 +120,7 @@ class FetchScheduler {
   uint64_t last_order_ SOCI_GUARDED_BY(mutex_) = 0;
   std::vector<SpanFetcher*> fetchers_ SOCI_GUARDED_BY(mutex_);  // in the order they came
   std::map<std::string, HostState> hosts_ SOCI_GUARDED_BY(mutex_);
+  std::vector<FetchGuest*> guests_ SOCI_GUARDED_BY(mutex_);
   SpanQueue decode_queue_ SOCI_GUARDED_BY(mutex_);
   SpanQueue write_queue_ SOCI_GUARDED_BY(mutex_);
   size_t idle_decoders_ SOCI_GUARDED_BY(mutex_) = 0;  // posted tasks that found nothing they may decode
