@@ -83,8 +83,7 @@ Status Assembly::Open() {
   LayerUnpacks::Options unpacks;
   unpacks.parallel = config_.pull.parallel_layers;
   unpacks.window.connections = config_.registry.demand_connections;
-  unpacks.budget = config_.registry.read_retry_budget;
-  unpacks_ = std::make_unique<LayerUnpacks>(registry_->client(), folders_, unpacks, scheduler_.get());
+  unpacks_ = std::make_unique<LayerUnpacks>(registry_->client(), folders_, unpacks);
   sessions_ = std::make_unique<ImageSessions>(registry_->client(), folders_, SystemClock(), SessionOptionsOf(config_),
                                               config_.pull.unpack ? unpacks_.get() : nullptr);
   live_ = std::make_unique<LiveLayers>(LiveLayer::Parts{registry_->client(),

@@ -129,6 +129,7 @@ std::vector<std::string> Sweep(const std::string& root, const std::string& name)
   UnmountAllBelow(root);
   RemoveShimSockets(root);
   std::error_code ignored;
+  fs::remove_all("/run/containerd/runc/" + name, ignored);  // where ctr leaves runc when it is not told another place
   fs::remove_all(root, ignored);
   if (fs::exists(root, ignored)) forced.push_back("cannot remove " + root);
   return forced;

@@ -17,10 +17,10 @@ std::string BinaryFolder() {
 
 }  // namespace
 
-Containerd::Containerd(const Sandbox& sandbox, std::string snapshotter_socket)
+Containerd::Containerd(const Sandbox& sandbox, std::string snapshotter_socket, const std::string& snapshotter)
     : folder_(sandbox / "containerd"), address_(folder_ + "/c.sock"), namespace_(sandbox.name()) {
   std::filesystem::create_directories(folder_);
-  WriteConfig(snapshotter_socket);
+  WriteConfig(snapshotter_socket, snapshotter);
   const std::string version = RunCommand({Program("containerd"), "--version"}).out;
   std::smatch match;
   if (std::regex_search(version, match, std::regex(R"( v?([0-9]+)\.[0-9]+)"))) major_version_ = std::stoi(match[1]);
@@ -46,7 +46,7 @@ ProcessOptions Containerd::Options() const {
   return {{{"PATH", folder.empty() ? system : folder + ":" + system}}, ""};
 }
 
-void Containerd::WriteConfig(const std::string& snapshotter_socket) const {
+void Containerd::WriteConfig(const std::string& snapshotter_socket, const std::string& snapshotter) const {
   std::ofstream(folder_ + "/config.toml")
       << "version = 2\n"
       << "root = \"" << folder_ << "/root\"\nstate = \"" << folder_
@@ -62,7 +62,7 @@ void Containerd::WriteConfig(const std::string& snapshotter_socket) const {
       << "[ttrpc]\n  address = \"" << address_ << ".ttrpc\"\n"
       << "[plugins.\"io.containerd.internal.v1.opt\"]\n  path = \"" << folder_ << "/opt\"\n"
       << "[plugins.\"io.containerd.gc.v1.scheduler\"]\n  schedule_delay = \"1ms\"\n  startup_delay = \"1ms\"\n"
-      << "[proxy_plugins.soci]\n  type = \"snapshot\"\n  address = \"" << snapshotter_socket << "\"\n";
+      << "[proxy_plugins." << snapshotter << "]\n  type = \"snapshot\"\n  address = \"" << snapshotter_socket << "\"\n";
 }
 
 void Containerd::Start() {

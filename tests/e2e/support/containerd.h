@@ -17,12 +17,13 @@ namespace soci::test {
 
 class Containerd {
  public:
-  // `snapshotter_socket` need not exist yet.
-  Containerd(const Sandbox& sandbox, std::string snapshotter_socket);
+  // `snapshotter_socket` need not exist yet; containerd knows it by `snapshotter`.
+  Containerd(const Sandbox& sandbox, std::string snapshotter_socket, const std::string& snapshotter = "soci");
   ~Containerd();
 
   const std::string& address() const { return address_; }
   const std::string& name_space() const { return namespace_; }
+  pid_t pid() const { return process_->pid(); }
   int major_version() const { return major_version_; }
 
   void Stop();
@@ -51,16 +52,18 @@ class Containerd {
   // Removes every image, and with them all snapshots and content.
   void RemoveAllImages() const;
 
+  // ctr or containerd, as it is called; and what each program that belongs to this containerd has to be started with.
+  std::string Program(const std::string& name) const;
+  ProcessOptions Options() const;
+
  private:
-  void WriteConfig(const std::string& snapshotter_socket) const;
+  void WriteConfig(const std::string& snapshotter_socket, const std::string& snapshotter) const;
   std::vector<std::string> CtrLine(std::vector<std::string> arguments) const;
   std::vector<std::string> RunArguments(const std::string& flag, const std::string& snapshotter,
                                         const std::string& reference, const std::string& id,
                                         std::vector<std::string> command) const;
   std::vector<std::string> ExecArguments(const std::string& id, std::vector<std::string> command) const;
   std::vector<std::string> Names(std::vector<std::string> arguments) const;
-  std::string Program(const std::string& name) const;
-  ProcessOptions Options() const;
 
   const std::string folder_;
   const std::string address_;

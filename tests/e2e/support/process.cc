@@ -27,7 +27,9 @@ void ResetSignals(posix_spawnattr_t* attributes) {
   sigfillset(&all);
   posix_spawnattr_setsigmask(attributes, &none);
   posix_spawnattr_setsigdefault(attributes, &all);
-  posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  // A process group of its own: Ctrl-C is for the program that started it, which then ends it in order.
+  posix_spawnattr_setpgroup(attributes, 0);
+  posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
 }
 
 std::vector<std::string> Environment(const ProcessOptions& options) {

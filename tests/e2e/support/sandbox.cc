@@ -17,7 +17,7 @@ extern char** environ;
 
 namespace soci::test {
 
-Sandbox::Sandbox() {
+Sandbox::Sandbox(Report report) : report_(std::move(report)) {
   const char* base = std::getenv("TMPDIR");
   // Short: unix sockets and 127 lower directories have to fit.
   std::string pattern = std::string(base && *base ? base : "/tmp") + "/soci-XXXXXX";
@@ -32,7 +32,9 @@ Sandbox::Sandbox() {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, read_end.get(), 0);
-  std::string program = SOCI_GUARDIAN;
+  // Beside the other programs, wherever they were put.
+  const char* programs = std::getenv("SOCI_TEST_PROGRAMS");
+  std::string program = programs ? std::string(programs) + "/soci-test-guardian" : SOCI_GUARDIAN;
   // The guardian's own command line must not look like the sandbox's: the trailing slash is what the sweep looks for.
   std::array<char*, 4> arguments = {program.data(), root_.data(), name_.data(), nullptr};
   const int error = ::posix_spawn(&guardian_, program.c_str(), &actions, nullptr, arguments.data(), environ);
@@ -41,7 +43,13 @@ Sandbox::Sandbox() {
 }
 
 Sandbox::~Sandbox() {
-  for (const std::string& left : Sweep(root_, name_)) ADD_FAILURE() << "left behind: " << left;
+  for (const std::string& left : Sweep(root_, name_)) {
+    if (report_) {
+      report_(left);
+    } else {
+      ADD_FAILURE() << "left behind: " << left;
+    }
+  }
   guardian_input_.Reset();
   ::waitpid(guardian_, nullptr, 0);
 }

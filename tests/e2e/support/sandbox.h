@@ -1,12 +1,13 @@
 // The place where an end-to-end test happens: a root directory and a name, both its own, and a guardian process that
 // sweeps up after the test program whatever ends it.
 //
-// Keep it the first member: everything started in it must be stopped before. The destructor reports, as a test failure,
-// each process or mount that the test had not undone itself.
+// Keep it the first member: everything started in it must be stopped before. The destructor reports, as a test failure
+// unless told otherwise, each process or mount that was not undone in order.
 #pragma once
 
 #include <sys/types.h>
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -16,7 +17,9 @@ namespace soci::test {
 
 class Sandbox {
  public:
-  Sandbox();
+  using Report = std::function<void(const std::string& left_behind)>;
+
+  explicit Sandbox(Report report = {});
   ~Sandbox();
   Sandbox(const Sandbox&) = delete;
   Sandbox& operator=(const Sandbox&) = delete;
@@ -27,6 +30,7 @@ class Sandbox {
   const std::string& name() const { return name_; }
 
  private:
+  const Report report_;
   std::string root_;
   std::string name_;
   UniqueFd guardian_input_;

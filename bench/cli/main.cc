@@ -1,0 +1,15 @@
+// soci-bench: measures pull times so that they can be believed.
+#include <CLI/CLI.hpp>
+
+#include "bench/cli/run_verb.h"
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "Measures how soon containers start and are ready while their image is pulled.\n\n"
+      "  soci-bench run --layers FOLDER --mode containerd,lazy --link A --work 'python3 /app/work.py' --json a.json");
+  app.require_subcommand(1);
+  int exit_code = 0;
+  soci::bench::AddRunVerb(app, exit_code);
+  CLI11_PARSE(app, argc, argv);
+  return exit_code;
+}

@@ -1,0 +1,180 @@
+#include "bench/cli/run_verb.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+
+#include "bench/link/options.h"
+#include "bench/result/codec.h"
+#include "bench/run/environment.h"
+#include "bench/run/scenario_run.h"
+#include "snapshotter/daemon/stop_signals.h"
+
+namespace soci::bench {
+namespace {
+
+struct RunOptions {
+  std::vector<std::string> layers;
+  std::vector<std::string> modes = {"containerd", "lazy", "full", "local"};
+  std::vector<std::string> snapshotters;
+  std::string link = "A";
+  std::string work, ready_line, ready_http;
+  uint16_t ready_port = 0;
+  bool stop_when_ready = false;
+  int repeats = 3;
+  int64_t limit = 900;
+  std::string json, containerd, admin_socket = "/run/soci-snapshotter/admin.sock";
+  bool warm = false, no_calibration = false;
+};
+
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+template <typename T>
+T OrUsage(soci::Result<T> result) {
+  if (!result.ok()) throw UsageError(std::string(Message(result.status())));
+  return *std::move(result);
+}
+
+void Say(const std::string& line) { fmt::print(stderr, "soci-bench: {}\n", line); }
+
+std::string ProgramsFolder() { return std::filesystem::read_symlink("/proc/self/exe").parent_path().string(); }
+
+Workload WorkloadOf(const RunOptions& options) {
+  Workload workload;
+  workload.command = OrUsage(SplitWords(options.work));
+  if (workload.command.empty()) throw UsageError("--work needs a command");
+  const int ways = !options.ready_line.empty() + !options.ready_http.empty() + (options.ready_port != 0);
+  if (ways > 1) throw UsageError("--ready-line, --ready-port and --ready-http exclude each other");
+  workload.stop_when_ready = options.stop_when_ready || !options.ready_http.empty() || options.ready_port != 0;
+  if (!options.ready_line.empty()) {
+    workload.ready = Workload::Ready::kLine;
+    workload.line = options.ready_line;
+  } else if (options.ready_port != 0) {
+    workload.ready = Workload::Ready::kPort;
+    workload.port = options.ready_port;
+  } else if (!options.ready_http.empty()) {
+    if (const Status status = SetReadyUrl(options.ready_http, workload); !status.ok())
+      throw UsageError(std::string(Message(status)));
+  }
+  return workload;
+}
+
+std::vector<Contestant> ContestantsOf(const RunOptions& options) {
+  std::vector<Contestant> contestants;
+  for (const std::string& mode : options.modes) contestants.push_back(OrUsage(KnownContestant(mode)));
+  for (const std::string& name : options.snapshotters) {
+    const bool recipe = std::filesystem::path(name).extension() == ".toml";
+    contestants.push_back(OrUsage(recipe ? ReadContestant(name) : KnownContestant(name)));
+  }
+  if (contestants.empty()) throw UsageError("no mode is left to run");
+  return contestants;
+}
+
+// Until the report's own table is here.
+void PrintTable(const Scenario& scenario) {
+  fmt::print("\n{}: {} over link {}, {}\n", scenario.name, scenario.image, scenario.link, scenario.workload);
+  for (const Run& run : scenario.runs) {
+    fmt::print("  {} #{}{}\n", run.mode, run.repeat, run.error.empty() ? "" : "  " + run.error);
+    for (const Point& point : run.points) {
+      fmt::print("    {:<18}{:>9.2f} s{:>10.1f} MB{:>7} requests{:>5} connections\n", point.name, point.seconds,
+                 static_cast<double>(point.traffic.bytes) / 1e6, point.traffic.requests, point.traffic.connections);
+    }
+    fmt::print(
+        "    daemons {:.1f} CPU s, client {:.1f} CPU s, peak {:.0f} MB anonymous + {:.0f} MB file, {:.0f} MB written\n",
+        run.resources.daemon_cpu_seconds, run.resources.client_cpu_seconds,
+        static_cast<double>(run.resources.peak_anonymous_bytes) / 1e6,
+        static_cast<double>(run.resources.peak_file_bytes) / 1e6,
+        static_cast<double>(run.resources.disk_written_bytes) / 1e6);
+  }
+}
+
+int RunAll(const RunOptions& options, const StopSignals& signals) {
+  const std::string programs = ProgramsFolder();
+  ::setenv("SOCI_TEST_PROGRAMS", programs.c_str(), 0);
+  ScenarioPlan plan;
+  plan.link_text = options.link;
+  plan.link = OrUsage(ParseLink(options.link));
+  plan.workload = WorkloadOf(options);
+  plan.contestants = ContestantsOf(options);
+  plan.repeats = options.repeats;
+  plan.cold = !options.warm;
+  plan.limit = std::chrono::seconds(options.limit);
+  plan.host = {options.containerd, options.admin_socket, programs};
+
+  Result result;
+  result.environment = ThisEnvironment(programs);
+  Stage stage(programs, Say);
+  if (!options.no_calibration) {
+    Say("calibrating link " + options.link);
+    result.calibrations.push_back(CalibrateLink(plan.link_text, plan.link));
+  }
+  bool failed = false;
+  for (const std::string& folder : options.layers) {
+    if (signals.token().stop_requested()) break;
+    plan.image = stage.AddFolder(folder);
+    result.scenarios.push_back(RunScenario(stage, plan, signals.token(), Say));
+    PrintTable(result.scenarios.back());
+    for (const Run& run : result.scenarios.back().runs) failed |= !run.error.empty();
+  }
+  if (!options.json.empty()) {
+    if (const Status status = WriteResult(result, options.json); !status.ok())
+      throw std::runtime_error(std::string(Message(status)));
+  }
+  return signals.token().stop_requested() ? 130 : failed ? 1 : 0;
+}
+
+int RunVerb(const RunOptions& options) {
+  try {
+    const StopSignals signals;
+    return RunAll(options, signals);
+  } catch (const UsageError& error) {
+    Say(error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    Say(error.what());
+    return 1;
+  }
+}
+
+}  // namespace
+
+void AddRunVerb(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* verb = app.add_subcommand("run", "Pull and run images in several modes, from nothing, and measure");
+  verb->add_option("--layers", options->layers, "Folder with an image's layers, as make_layers.sh leaves it")
+      ->required();
+  verb->add_option("--mode", options->modes, "containerd, lazy, full, local")->delimiter(',')->capture_default_str();
+  verb->add_option("--snapshotter", options->snapshotters,
+                   "One of others: soci, stargz (their programs in PATH), or RECIPE.toml")
+      ->delimiter(',');
+  verb->add_option("--link", options->link, "A, B, C or DELAY,CONNECTION_RATE,TOTAL_RATE[,...]")->capture_default_str();
+  verb->add_option("--work", options->work, "Command line that runs in the container")->required();
+  verb->add_option("--ready-line", options->ready_line, "Ready when a line of the output contains this");
+  verb->add_option("--ready-port", options->ready_port, "Ready when somebody listens on this port of 127.0.0.1");
+  verb->add_option("--ready-http", options->ready_http, "Ready when this URL is answered with 200");
+  verb->add_flag("--stop-when-ready", options->stop_when_ready, "Do not wait for the command's end");
+  verb->add_option("-n,--repeats", options->repeats, "Runs of each mode")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_option("--limit", options->limit, "Seconds that one run may take")
+      ->check(CLI::Range(1, 86400))
+      ->capture_default_str();
+  verb->add_option("--json", options->json, "Write the raw result to this file");
+  verb->add_option("--containerd", options->containerd, "Address of this machine's containerd; else one of our own");
+  verb->add_option("--admin-socket", options->admin_socket, "Of this machine's soci-snapshotter")
+      ->capture_default_str();
+  verb->add_flag("--warm", options->warm, "Leave the machine's page cache alone");
+  verb->add_flag("--no-calibration", options->no_calibration, "Believe the link");
+  verb->callback([options, &exit_code] { exit_code = RunVerb(*options); });
+}
+
+}  // namespace soci::bench

@@ -1,0 +1,21 @@
+// An image that lies in a folder as make_layers.sh leaves it (LAYERS names them, lowest first; NAME.tar.gz and
+// NAME.diff_id), pushed to a registry. Blobs are mapped, never read into memory. Throws std::runtime_error.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tests/e2e/support/docker_registry.h"
+
+namespace soci::bench {
+
+struct PushedImage {
+  std::string path;    // "repository:tag"
+  uint64_t bytes = 0;  // of its layers, as stored
+  size_t layers = 0;
+};
+
+PushedImage PushLayerFolder(const std::string& folder, const test::DockerRegistry& registry,
+                            const std::string& repository);
+
+}  // namespace soci::bench

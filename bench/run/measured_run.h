@@ -1,0 +1,41 @@
+// One measured run: a host on which the image has never been, the pull, the workload in a container, until all is
+// local.
+//
+// Never throws: what went wrong is in the run's `error`, with all that was measured until then. Nothing of the run is
+// left when it returns. Takes at most `limit`, and ends soon after `stop`.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <stop_token>
+#include <string>
+
+#include "bench/result/result.h"
+#include "bench/run/contestant.h"
+#include "bench/run/host.h"
+#include "bench/run/timeline.h"
+#include "bench/run/workload.h"
+
+namespace soci::bench {
+
+struct RunPlan {
+  Contestant contestant;
+  int repeat = 1;
+  ImageAddress image;   // through the link
+  ImageAddress direct;  // around it
+  Workload workload;
+  HostOptions host;
+  Timeline::ReadTraffic traffic;
+  std::function<void()> make_cold;  // caches, just before the host comes into being
+  bool wait_until_local = true;
+  std::chrono::seconds limit{600};
+  std::stop_token stop = {};
+  std::function<void(const std::string&)> say;  // what is happening, for people
+};
+
+Run MeasureRun(const RunPlan& plan);
+
+// The contestant's preparations for an image: once, on a host of its own, around the link. Throws std::runtime_error.
+void SetUp(const RunPlan& plan);
+
+}  // namespace soci::bench

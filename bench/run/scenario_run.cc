@@ -1,0 +1,94 @@
+#include "bench/run/scenario_run.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "bench/link/calibration.h"
+#include "bench/run/cold.h"
+#include "bench/run/measured_run.h"
+#include "bench/run/order.h"
+
+namespace soci::bench {
+namespace {
+
+std::string OneLine(const Run& run) {
+  if (!run.error.empty()) return "FAILED: " + run.error;
+  std::string text;
+  for (const Point& point : run.points) {
+    text += fmt::format("{}{} {:.2f} s", text.empty() ? "" : ", ", point.name, point.seconds);
+  }
+  return text;
+}
+
+std::string CommandText(const std::vector<std::string>& command) {
+  std::string text;
+  for (const std::string& word : command) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+}  // namespace
+
+Scenario RunScenario(const Stage& stage, const ScenarioPlan& plan, const std::stop_token& stop,
+                     const std::function<void(const std::string&)>& say) {
+  LinkOptions options = plan.link;
+  options.upstream_port = stage.port();
+  auto link = Link::Start(options);
+  if (!link.ok()) throw std::runtime_error(std::string(Message(link.status())));
+
+  Scenario scenario{plan.name,
+                    plan.image.name,
+                    plan.link_text,
+                    plan.workload.name.empty() ? CommandText(plan.workload.command) : plan.workload.name,
+                    plan.image.bytes,
+                    plan.image.unpacked_bytes,
+                    {}};
+  RunPlan run;
+  run.image = {fmt::format("127.0.0.1:{}/{}", (*link)->port(), plan.image.path)};
+  run.direct = {stage.host() + "/" + plan.image.path};
+  run.workload = plan.workload;
+  run.host = plan.host;
+  run.limit = plan.limit;
+  run.stop = stop;
+  run.wait_until_local = plan.wait_until_local;
+  run.traffic = [&link = **link] {
+    const LinkCounters counters = link.counters();
+    return Traffic{counters.bytes_down, counters.requests, counters.connections};
+  };
+  run.make_cold = [&] {
+    if (plan.cold && !DropCaches()) say("cannot drop the page cache: this run is warmer than it should be");
+    WarmFolder(stage.storage());
+  };
+  for (const Contestant& contestant : plan.contestants) {
+    run.contestant = contestant;
+    SetUp(run);
+  }
+  const std::vector<Turn> turns = Turns(plan.contestants.size(), plan.repeats);
+  for (size_t i = 0; i < turns.size() && !stop.stop_requested(); ++i) {
+    run.contestant = plan.contestants[turns[i].mode];
+    run.repeat = turns[i].repeat;
+    const std::string who =
+        fmt::format("[{}/{}] {} {} #{}: ", i + 1, turns.size(), plan.name, run.contestant.mode, run.repeat);
+    run.say = [&](const std::string& text) { say(who + text); };
+    run.say("begins");
+    scenario.runs.push_back(MeasureRun(run));
+    run.say(OneLine(scenario.runs.back()));
+  }
+  return scenario;
+}
+
+Calibration CalibrateLink(const std::string& text, const LinkOptions& link) {
+  const auto measured = soci::Calibrate(link);
+  if (!measured.ok()) throw std::runtime_error("link " + text + ": " + std::string(Message(measured.status())));
+  Calibration calibration;
+  calibration.link = text;
+  for (const CalibratedFigure& figure : measured->figures) {
+    double& out = figure.name == "delay"            ? calibration.delay_ms
+                  : figure.name == "one connection" ? calibration.rate_one
+                                                    : calibration.rate_all;
+    out = figure.measured;
+  }
+  return calibration;
+}
+
+}  // namespace soci::bench

@@ -1,0 +1,46 @@
+// A registry of the benchmark's own with the images in it: each pushed once, indexed by soci-index, and ready to be
+// pulled through a link. Lives for a whole `soci-bench run`.
+//
+// Failures throw std::runtime_error. One thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "tests/e2e/support/docker_registry.h"
+#include "tests/e2e/support/sandbox.h"
+
+namespace soci::bench {
+
+struct StagedImage {
+  std::string name;  // for reports
+  std::string path;  // "repository:tag"
+  uint64_t bytes = 0, unpacked_bytes = 0;
+};
+
+class Stage {
+ public:
+  using Say = std::function<void(const std::string&)>;
+
+  Stage(std::string programs, Say say);
+
+  // An image from a folder of layers, see layer_folder.h.
+  StagedImage AddFolder(const std::string& folder);
+
+  uint16_t port() const { return registry_.port(); }
+  std::string host() const { return registry_.host(); }
+  // Where the registry keeps everything.
+  std::string storage() const { return sandbox_ / "registry/storage"; }
+
+ private:
+  void MakeIndex(StagedImage& image);
+
+  const std::string programs_;
+  const Say say_;
+  test::Sandbox sandbox_;
+  test::DockerRegistry registry_;
+  int images_ = 0;
+};
+
+}  // namespace soci::bench
