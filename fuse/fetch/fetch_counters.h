@@ -41,6 +41,8 @@ struct FetchCounters {
   std::array<Counter, kFetchClassCount> spans{};
   Counter demand_misses{};  // spans that a reader found neither on the disk nor on their way
   Counter demand_joins{};   // ... that were on their way already
+  Counter overtaken{};      // ... asked for again, as what was to bring them was far away
+  Counter bytes_twice{};    // compressed, of whole spans that had come before
   std::array<Counter, kFetchFaultCount> faults{};
 
   void Arrived(FetchClass fetch_class, uint64_t size) {

@@ -3,6 +3,15 @@
 #include <algorithm>
 
 namespace soci {
+namespace {
+
+// Transfers of all classes but fill.
+uint32_t Urgent(const HostLoad& host) {
+  return host.running[ToIndex(FetchClass::kDemand)] + host.running[ToIndex(FetchClass::kReplay)] +
+         host.running[ToIndex(FetchClass::kReadAhead)];
+}
+
+}  // namespace
 
 std::optional<FetchClass> NextToStart(const HostLoad& host, const DaemonLoad& daemon, const HostBudget& budget) {
   constexpr size_t kDemand = ToIndex(FetchClass::kDemand);
@@ -12,25 +21,37 @@ std::optional<FetchClass> NextToStart(const HostLoad& host, const DaemonLoad& da
   }
   if (daemon.backlog) return std::nullopt;
 
-  uint32_t running = host.running[kDemand];
-  for (FetchClass fetch_class : {FetchClass::kReplay, FetchClass::kReadAhead, FetchClass::kFill}) {
-    running += host.running[ToIndex(fetch_class)];
-  }
-  uint32_t urgent = running - host.running[ToIndex(FetchClass::kFill)];
+  const uint32_t urgent = Urgent(host);
+  const uint32_t running = urgent + host.running[ToIndex(FetchClass::kFill)] + host.guests;
   if (daemon.demand_waits && urgent - host.running[kDemand] >= kBesideDemand) return std::nullopt;
   for (FetchClass fetch_class : {FetchClass::kReplay, FetchClass::kReadAhead, FetchClass::kFill}) {
     if (!host.waiting[ToIndex(fetch_class)]) continue;
     const bool is_fill = fetch_class == FetchClass::kFill;
-    const bool room = is_fill ? running < budget.total && !daemon.demand_waits : urgent < budget.urgent;
+    const bool room =
+        is_fill ? running < budget.total && !daemon.demand_waits && !host.guest_waits : urgent < budget.urgent;
     return room ? std::optional(fetch_class) : std::nullopt;
   }
   return std::nullopt;
+}
+
+bool MayGuestStart(const HostLoad& host, const DaemonLoad& daemon, const HostBudget& budget) {
+  if (daemon.demand_waits) return false;
+  for (FetchClass fetch_class : {FetchClass::kDemand, FetchClass::kReplay, FetchClass::kReadAhead}) {
+    if (host.waiting[ToIndex(fetch_class)]) return false;
+  }
+  const uint32_t running = Urgent(host) + host.running[ToIndex(FetchClass::kFill)] + host.guests;
+  return running < budget.total && host.guests < budget.urgent;
 }
 
 bool MustPause(FetchClass fetch_class, const DaemonLoad& daemon, uint32_t beside) {
   if (fetch_class == FetchClass::kDemand) return false;
   if (daemon.backlog) return true;
   return daemon.demand_waits && (fetch_class == FetchClass::kFill || beside >= kBesideDemand);
+}
+
+bool IsSoonerAlone(const Approach& approach, uint64_t round_trip_bytes) {
+  // What does not flow yet has its own first byte to wait for.
+  return approach.ahead > approach.span + (approach.flowing ? round_trip_bytes : 0);
 }
 
 bool IsWorthRetrying(const Status& status) {

@@ -26,6 +26,8 @@ struct HostBudget {
 struct HostLoad {
   std::array<bool, kFetchClassCount> waiting{};
   std::array<uint32_t, kFetchClassCount> running{};
+  uint32_t guests = 0;       // transfers of guests
+  bool guest_waits = false;  // one of them wants a connection and has none
 };
 
 // What all hosts share: the link, and the memory.
@@ -41,11 +43,27 @@ inline constexpr uint32_t kBesideDemand = 2;
 
 // The class of which a range may start now, if any. Demand starts whatever else is running, up to the urgent budget;
 // the others only when nothing is backed up, no class before them waits at this host, and no demand waits anywhere, but
-// for kBesideDemand.
+// for kBesideDemand. Fill comes after guests.
 std::optional<FetchClass> NextToStart(const HostLoad& host, const DaemonLoad& daemon, const HostBudget& budget);
+
+// Whether a guest may start a transfer: no class before fill waits at its host, no demand anywhere, and guests leave
+// the urgent part of the budget free.
+bool MayGuestStart(const HostLoad& host, const DaemonLoad& daemon, const HostBudget& budget);
 
 // Whether a running transfer must stand still. `beside`: how many of replay and read-ahead go on already.
 bool MustPause(FetchClass fetch_class, const DaemonLoad& daemon, uint32_t beside);
+
+// How far a running transfer is from a span that it brings; compressed bytes.
+struct Approach {
+  uint64_t ahead = 0;    // what comes before the span
+  uint64_t span = 0;     // the span itself
+  bool flowing = false;  // the transfer's first byte is here
+};
+
+// Whether a span that someone waits for is asked for again, on a connection of its own, although a transfer is on its
+// way to it: when what comes first is more than a round trip (`round_trip_bytes` at the rate of a connection) and more
+// than the span, which is then paid for twice.
+bool IsSoonerAlone(const Approach& approach, uint64_t round_trip_bytes);
 
 // Whether the same request may succeed later.
 bool IsWorthRetrying(const Status& status);

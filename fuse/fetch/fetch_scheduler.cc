@@ -6,14 +6,16 @@
 #include <set>
 #include <utility>
 
+#include "fuse/fetch/fetch_guest.h"
 #include "fuse/fetch/range_transfer.h"
 #include "fuse/fetch/span_fetcher.h"
 
 namespace soci {
 namespace {
 
-unsigned DecodeThreads(unsigned wanted) {
-  return wanted > 0 ? wanted : std::max(1u, std::thread::hardware_concurrency());
+unsigned DecodeThreads(const FetchSchedulerOptions& options) {
+  if (!options.threads) return 0;
+  return options.decode_threads > 0 ? options.decode_threads : std::max(1u, std::thread::hardware_concurrency());
 }
 
 }  // namespace
@@ -21,8 +23,9 @@ unsigned DecodeThreads(unsigned wanted) {
 FetchScheduler::FetchScheduler(Clock& clock, const FetchSchedulerOptions& options)
     : clock_(clock),
       options_(options),
-      decode_pool_("decode", DecodeThreads(options.decode_threads)),
-      io_pool_("io", options.io_threads) {
+      decode_pool_("decode", DecodeThreads(options)),
+      io_pool_("io", options.threads ? options.io_threads : 0) {
+  if (!options.threads) return;
   thread_ = std::thread([this] {
     pthread_setname_np(pthread_self(), "fetch");
     Run();
@@ -35,7 +38,7 @@ FetchScheduler::~FetchScheduler() {
     stopping_ = true;
     Signal();
   }
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void FetchScheduler::Wake() {
@@ -58,10 +61,69 @@ void FetchScheduler::Detach(SpanFetcher& fetcher) {
   std::erase(fetchers_, &fetcher);
 }
 
+void FetchScheduler::AttachGuest(FetchGuest& guest) {
+  mutex_.AssertHeld();
+  guests_.push_back(&guest);
+  Signal();
+}
+
+void FetchScheduler::DetachGuest(FetchGuest& guest) {
+  mutex_.AssertHeld();
+  std::erase(guests_, &guest);
+  Signal();
+}
+
+bool FetchScheduler::MayGuestStart(const std::string& host) {
+  mutex_.AssertHeld();
+  return soci::MayGuestStart(LoadOf(host, clock_.Now()), Load(), options_.connections);
+}
+
 void FetchScheduler::Signal() {
   mutex_.AssertHeld();
   signalled_ = true;
   news_.NotifyOne();
+}
+
+HostState& FetchScheduler::HostOf(const std::string& host) {
+  mutex_.AssertHeld();
+  return hosts_.try_emplace(host, options_.round_trip_bytes).first->second;
+}
+
+void FetchScheduler::Await(CondVar& released) {
+  mutex_.AssertHeld();
+  if (options_.threads) return released.Wait(mutex_);
+  mutex_.unlock();
+  do {
+    Settle();
+  } while (DecodeOne());
+  mutex_.lock();
+}
+
+void FetchScheduler::Settle() {
+  do {
+    Actions actions;
+    {
+      MutexLock lock(mutex_);
+      signalled_ = false;
+      actions = Decide(clock_.Now());
+    }
+    for (const std::function<void()>& action : actions) action();
+    if (!actions.empty()) continue;
+    if (!io_pool_.RunOne()) return;
+  } while (true);
+}
+
+bool FetchScheduler::DecodeOne() {
+  {
+    MutexLock lock(mutex_);
+    if (decode_queue_.empty()) return false;
+  }
+  return decode_pool_.RunOne();
+}
+
+std::optional<Clock::TimePoint> FetchScheduler::NextDue() {
+  MutexLock lock(mutex_);
+  return DueAfter(clock_.Now());
 }
 
 uint64_t FetchScheduler::NextOrder() {
@@ -89,12 +151,17 @@ void FetchScheduler::Run() {
   mutex_.unlock();
 }
 
-void FetchScheduler::WaitForNews(Clock::TimePoint now) {
+std::optional<Clock::TimePoint> FetchScheduler::DueAfter(Clock::TimePoint now) {
   std::optional<Clock::TimePoint> due;
   for (SpanFetcher* fetcher : fetchers_) {
     std::optional<Clock::TimePoint> next = fetcher->NextDue(now);
     if (next) due = due ? std::min(*due, *next) : *next;
   }
+  return due;
+}
+
+void FetchScheduler::WaitForNews(Clock::TimePoint now) {
+  const std::optional<Clock::TimePoint> due = DueAfter(now);
   if (signalled_ || stopping_) return;
   if (!due) {
     news_.Wait(mutex_);
@@ -109,7 +176,34 @@ FetchScheduler::Actions FetchScheduler::Decide(Clock::TimePoint now) {
   DaemonLoad load = Load();
   Steer(load, actions);
   StartRanges(load, now, actions);
+  TellGuests(load, now, actions);
   return actions;
+}
+
+void FetchScheduler::TellGuests(const DaemonLoad& load, Clock::TimePoint now, Actions& actions) {
+  for (FetchGuest* guest : guests_) {
+    FetchGuest::Listener& listener = guest->listener_;
+    if (guest->paused_ != load.demand_waits) {
+      guest->paused_ = load.demand_waits;
+      TellGuest(
+          *guest, [&listener, paused = load.demand_waits] { listener.OnPause(paused); }, actions);
+    }
+    if (!guest->waits_ || guest->told_) continue;
+    if (!soci::MayGuestStart(LoadOf(guest->host_, now), load, options_.connections)) continue;
+    guest->told_ = true;
+    TellGuest(
+        *guest, [&listener] { listener.OnRoom(); }, actions);
+  }
+}
+
+// The guest may go while its call is on its way, and then waits for it.
+void FetchScheduler::TellGuest(FetchGuest& guest, std::function<void()> call, Actions& actions) {
+  ++guest.calls_;
+  actions.push_back([this, &guest, call = std::move(call)] {
+    call();
+    MutexLock lock(mutex_);
+    if (--guest.calls_ == 0) guest.called_.NotifyAll();
+  });
 }
 
 DaemonLoad FetchScheduler::Load() {
@@ -135,6 +229,7 @@ void FetchScheduler::Steer(const DaemonLoad& load, Actions& actions) {
       if (!pause && (fetch_class == FetchClass::kReplay || fetch_class == FetchClass::kReadAhead)) ++beside;
       if (!transfer->handle || pause == transfer->paused) continue;
       transfer->paused = pause;
+      transfer->stood_still = true;
       actions.push_back(fetcher->Held([transfer, pause] { transfer->SetPaused(pause); }));
     }
   }
@@ -167,6 +262,11 @@ HostLoad FetchScheduler::LoadOf(const std::string& host, Clock::TimePoint now) {
     for (const std::shared_ptr<RangeTransfer>& transfer : fetcher->transfers()) {
       ++load.running[ToIndex(fetcher->ClassOf(*transfer))];
     }
+  }
+  for (const FetchGuest* guest : guests_) {
+    if (guest->host_ != host) continue;
+    load.guests += guest->running_;
+    load.guest_waits = load.guest_waits || guest->waits_;
   }
   return load;
 }

@@ -8,13 +8,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "fuse/fetch/fetch_counters.h"
 #include "fuse/fetch/fetch_policy.h"
+#include "fuse/fetch/host_state.h"
 #include "fuse/fetch/span_queue.h"
 #include "indexer/base/clock.h"
 #include "indexer/base/mutex.h"
@@ -22,6 +25,7 @@
 
 namespace soci {
 
+class FetchGuest;
 class RangeTransfer;
 class SpanFetcher;
 
@@ -32,6 +36,8 @@ struct FetchSchedulerOptions {
   unsigned writers = 2;               // of those, at most so many write: a slow disk must not keep reads from starting
   uint64_t decoded_limit = 64 << 20;  // decoded bytes that wait for the disk
   uint64_t fetched_limit = 32 << 20;  // compressed bytes that wait to be decoded before lower classes stand still
+  uint64_t round_trip_bytes = 2 << 20;  // what a connection brings in a round trip, until a host has shown it
+  bool threads = true;                  // false: nothing happens but in Settle and DecodeOne (a simulation)
 };
 
 class FetchScheduler {
@@ -50,6 +56,13 @@ class FetchScheduler {
 
   FetchCounters& counters() { return counters_; }
 
+  // Without threads: does everything that may be done at this time, decoding apart.
+  void Settle();
+  // Without threads: decodes the span that is next. False: none waits that may be decoded.
+  bool DecodeOne();
+  // The next time that something is due by itself.
+  std::optional<Clock::TimePoint> NextDue();
+
   // --- for the fetchers ---
   // Comes before the mutexes of BackingStore; a fetcher's state is under it too.
   Mutex& mutex() { return mutex_; }
@@ -58,11 +71,17 @@ class FetchScheduler {
   void Attach(SpanFetcher& fetcher);
   void Detach(SpanFetcher& fetcher);
   void Signal();  // something changed
+  HostState& HostOf(const std::string& host);
+  // Waits for `released` while the scheduler's work goes on.
+  void Await(CondVar& released);
   uint64_t NextOrder();
   void PushDecode(const SpanJob& job);
   void RaiseDecode(const SpanFetcher& fetcher, SpanId span, FetchClass fetch_class);
   void PushWrite(const SpanJob& job);
   void FreeDecoded(uint64_t bytes);
+  void AttachGuest(FetchGuest& guest);
+  void DetachGuest(FetchGuest& guest);
+  bool MayGuestStart(const std::string& host);
   // Takes back what waits for a thread and matches.
   void DropJobs(SpanFetcher& fetcher, const std::function<bool(const SpanJob&)>& matches);
   // Runs on the I/O pool.
@@ -75,11 +94,15 @@ class FetchScheduler {
   Actions Decide(Clock::TimePoint now) SOCI_REQUIRES(mutex_);
   void Steer(const DaemonLoad& load, Actions& actions) SOCI_REQUIRES(mutex_);
   void StartRanges(DaemonLoad load, Clock::TimePoint now, Actions& actions) SOCI_REQUIRES(mutex_);
+  void TellGuests(const DaemonLoad& load, Clock::TimePoint now, Actions& actions) SOCI_REQUIRES(mutex_);
+  void TellGuest(FetchGuest& guest, std::function<void()> call, Actions& actions) SOCI_REQUIRES(mutex_);
   DaemonLoad Load() SOCI_REQUIRES(mutex_);
   HostLoad LoadOf(const std::string& host, Clock::TimePoint now) SOCI_REQUIRES(mutex_);
   SpanFetcher* FirstWaiting(const std::string& host, FetchClass fetch_class, Clock::TimePoint now)
       SOCI_REQUIRES(mutex_);
   void WaitForNews(Clock::TimePoint now) SOCI_REQUIRES(mutex_);
+  // The next time after `now` that something is due.
+  std::optional<Clock::TimePoint> DueAfter(Clock::TimePoint now) SOCI_REQUIRES(mutex_);
   bool MayDecode(const SpanJob& job) SOCI_REQUIRES(mutex_);
   void PostDecoders() SOCI_REQUIRES(mutex_);
   void DropWrite(const SpanJob& job) SOCI_REQUIRES(mutex_);
@@ -96,6 +119,8 @@ class FetchScheduler {
   bool stopping_ SOCI_GUARDED_BY(mutex_) = false;
   uint64_t last_order_ SOCI_GUARDED_BY(mutex_) = 0;
   std::vector<SpanFetcher*> fetchers_ SOCI_GUARDED_BY(mutex_);  // in the order they came
+  std::map<std::string, HostState> hosts_ SOCI_GUARDED_BY(mutex_);
+  std::vector<FetchGuest*> guests_ SOCI_GUARDED_BY(mutex_);
   SpanQueue decode_queue_ SOCI_GUARDED_BY(mutex_);
   SpanQueue write_queue_ SOCI_GUARDED_BY(mutex_);
   size_t idle_decoders_ SOCI_GUARDED_BY(mutex_) = 0;  // posted tasks that found nothing they may decode

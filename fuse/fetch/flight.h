@@ -1,6 +1,7 @@
 // A span on its way from the network to the disk, and everyone who waits for it. Guarded by the scheduler's mutex.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "indexer/base/result.h"
 
 namespace soci {
+
+class RangeTransfer;
 
 struct Waiter {
   LayerFetcher::Callback done;
@@ -32,6 +35,9 @@ struct Flight {
   FetchClass fetch_class = FetchClass::kFill;  // of the most urgent who asked
   uint64_t order = 0;                          // of the first who asked
   std::vector<Waiter> waiters;
+  // Whose end without this span is its failure. More than one where the first was too slow; none that was merely
+  // overtaken: its bytes are taken if they come first all the same.
+  std::vector<const RangeTransfer*> carriers;
 
   int torn = 0;      // times its bytes did not match their digest
   int failures = 0;  // of the network
@@ -40,6 +46,13 @@ struct Flight {
 
   CompressedBytes compressed;                // while waiting to be decoded
   std::shared_ptr<const SpanBuffer> buffer;  // in memory
+
+  bool IsCarriedBy(const RangeTransfer& transfer) const {
+    return std::find(carriers.begin(), carriers.end(), &transfer) != carriers.end();
+  }
+  bool IsWantedFromTheNetwork() const {
+    return state == State::kQueued || state == State::kBackingOff || state == State::kFetching;
+  }
 };
 
 }  // namespace soci

@@ -27,6 +27,7 @@ void FlightTable::SetState(SpanId span, Flight::State state) {
   Flight& flight = flights_.at(span);
   Dequeue(flight);
   flight.state = state;
+  if (state != Flight::State::kFetching) flight.carriers.clear();
   if (state == Flight::State::kQueued) Enqueue(span, flight);
 }
 

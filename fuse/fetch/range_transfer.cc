@@ -21,6 +21,7 @@ void RangeTransfer::Start(const ByteSource& source) {
   context.budget = budget_;
   context.stop = stop_.get_token();
   CompressedRange range = assembler_.range();
+  fetcher_.TransferAsked(*this);
   std::shared_ptr<Transfer> started = source.StartRead(range.begin, range.size(), context, shared_from_this());
   if (started) fetcher_.TransferStarted(*this, std::move(started));
   // A cancellation that came before the handle was there.
@@ -38,6 +39,8 @@ void RangeTransfer::Cancel() {
 
 Status RangeTransfer::OnBytes(ByteSpan bytes) {
   if (stop_.stop_requested()) return absl::CancelledError("not wanted any more");
+  if (!first_byte_at_) first_byte_at_ = fetcher_.Now();
+  received_ += bytes.size();
   return assembler_.Push(bytes, [this](size_t index, CompressedBytes done) { Deliver(index, std::move(done)); });
 }
 

@@ -4,12 +4,15 @@
 // scheduler's mutex.
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <vector>
 
 #include "fuse/fetch/range_assembler.h"
 #include "indexer/base/byte_source.h"
+#include "indexer/base/clock.h"
 #include "indexer/base/fetch_context.h"
 #include "indexer/base/ranges.h"
 
@@ -31,10 +34,18 @@ class RangeTransfer final : public ByteSink, public std::enable_shared_from_this
   void OnEnd(Status status) override;
 
   const std::vector<SpanId>& spans() const { return spans_; }
+  // As it was when the transfer began.
+  FetchClass fetch_class() const { return fetch_class_; }
+  // Of its range, so far. Any thread.
+  uint64_t received() const { return received_; }
+  // When the first of them came. The source's thread.
+  std::optional<Clock::TimePoint> first_byte_at() const { return first_byte_at_; }
 
   // --- guarded by the scheduler's mutex ---
-  size_t delivered = 0;  // spans handed on
-  bool paused = false;   // as last told
+  size_t delivered = 0;                        // spans handed on
+  bool paused = false;                         // as last told
+  bool stood_still = false;                    // was ever paused
+  std::optional<Clock::TimePoint> started_at;  // when the source was asked
   bool cancel_wanted = false;
   bool cancel_sent = false;
   std::shared_ptr<Transfer> handle;  // once the source has taken it
@@ -47,7 +58,9 @@ class RangeTransfer final : public ByteSink, public std::enable_shared_from_this
   const FetchClass fetch_class_;
   const std::chrono::milliseconds budget_;
   std::stop_source stop_;
+  std::atomic<uint64_t> received_{0};
   RangeAssembler assembler_;  // the source's thread
+  std::optional<Clock::TimePoint> first_byte_at_;
 };
 
 }  // namespace soci

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "fuse/fetch/verified_decode.h"
 #include "indexer/base/log.h"
 
 namespace soci {
@@ -61,7 +60,7 @@ SpanFetcher::~SpanFetcher() {
   }
   RunAll(answers);
   MutexLock lock(mutex_);
-  while (holds_ > 0) released_.Wait(mutex_);
+  while (holds_ > 0) scheduler_.Await(released_);
   scheduler_.Detach(*this);
 }
 
@@ -125,11 +124,29 @@ std::optional<Result<std::shared_ptr<const SpanBuffer>>> SpanFetcher::AnswerOrJo
     flights_.Raise(span, fetch_class);
     if (flight->state == Flight::State::kDecoding) scheduler_.RaiseDecode(*this, span, fetch_class);
   }
+  if (fetch_class == FetchClass::kDemand) OvertakeIfFar(span, *flight);
   Clock::TimePoint deadline = scheduler_.clock().Now() + options_.budget;
   flight->waiters.push_back({std::move(done), deadline});
   next_due_ = std::min(next_due_, deadline);
   scheduler_.Signal();
   return std::nullopt;
+}
+
+// Whoever waits need not wait for the range that happens to have the span in it.
+void SpanFetcher::OvertakeIfFar(SpanId span, const Flight& flight) {
+  if (flight.state != Flight::State::kFetching || flight.carriers.size() != 1) return;
+  const uint64_t round_trip = scheduler_.HostOf(options_.host).link.RoundTripBytes();
+  if (!IsSoonerAlone(ApproachTo(span, *flight.carriers.front()), round_trip)) return;
+  flights_.SetState(span, Flight::State::kQueued);
+  ++scheduler_.counters().overtaken;
+}
+
+Approach SpanFetcher::ApproachTo(SpanId span, const RangeTransfer& transfer) const {
+  const CompressedRange wanted = table_->Extent(span).compressed;
+  const uint64_t received = transfer.received();
+  const uint64_t position = table_->Extent(transfer.spans().front()).compressed.begin + received;
+  return {
+      .ahead = wanted.begin > position ? wanted.begin - position : 0, .span = wanted.size(), .flowing = received > 0};
 }
 
 void SpanFetcher::Foresee(const std::vector<SpanId>& spans) {
@@ -176,9 +193,19 @@ FetchClass SpanFetcher::ClassOf(const RangeTransfer& transfer) const {
   FetchClass most_urgent = FetchClass::kFill;
   for (size_t i = transfer.delivered; i < transfer.spans().size(); ++i) {
     auto flight = flights_.all().find(transfer.spans()[i]);
-    if (flight != flights_.all().end()) most_urgent = std::min(most_urgent, flight->second.fetch_class);
+    if (flight == flights_.all().end() || !flight->second.IsCarriedBy(transfer)) continue;
+    most_urgent = std::min(most_urgent, flight->second.fetch_class);
   }
   return most_urgent;
+}
+
+bool SpanFetcher::IsCarrier(const RangeTransfer& transfer) const {
+  auto carried = [&](SpanId span) SOCI_NO_THREAD_SAFETY_ANALYSIS {
+    auto flight = flights_.all().find(span);
+    return flight != flights_.all().end() && flight->second.IsCarriedBy(transfer);
+  };
+  auto rest = transfer.spans().begin() + static_cast<std::ptrdiff_t>(transfer.delivered);
+  return std::any_of(rest, transfer.spans().end(), carried);
 }
 
 bool SpanFetcher::Wants(FetchClass fetch_class, Clock::TimePoint now) {
@@ -207,6 +234,7 @@ std::shared_ptr<RangeTransfer> SpanFetcher::StartRange(FetchClass fetch_class, C
   }
   auto transfer = std::make_shared<RangeTransfer>(*this, spans, flights_.CompressedRanges(spans), fetch_class,
                                                   BudgetOf(spans, now));
+  for (SpanId span : spans) flights_.Find(span)->carriers = {transfer.get()};
   transfers_.push_back(transfer);
   Hold();  // until TransferEnded
   return transfer;
@@ -267,280 +295,6 @@ std::optional<Clock::TimePoint> SpanFetcher::NextDue(Clock::TimePoint now) const
     if (std::optional<Clock::TimePoint> delayed = fill_.NextDue()) consider(*delayed);
   }
   return due;
-}
-
-// What its transfers bring.
-
-void SpanFetcher::TransferStarted(RangeTransfer& transfer, std::shared_ptr<Transfer> handle) {
-  MutexLock lock(mutex_);
-  transfer.handle = std::move(handle);
-  scheduler_.Signal();
-}
-
-std::shared_ptr<Transfer> SpanFetcher::HandleOf(const RangeTransfer& transfer) const {
-  MutexLock lock(mutex_);
-  return transfer.handle;
-}
-
-void SpanFetcher::SpanArrived(RangeTransfer& transfer, size_t index, CompressedBytes bytes) {
-  MutexLock lock(mutex_);
-  SpanId span = transfer.spans()[index];
-  transfer.delivered = index + 1;
-  scheduler_.Signal();
-  if (closing_) return;
-  Flight* flight = flights_.Find(span);
-  SpanJob job{this, span, flight->fetch_class, bytes.size, DecodedSize(span)};
-  scheduler_.counters().Arrived(flight->fetch_class, bytes.size);
-  flight->compressed = std::move(bytes);
-  flights_.SetState(span, Flight::State::kDecoding);
-  fill_failures_ = 0;
-  Hold();  // until DecodeSpan is done
-  scheduler_.PushDecode(job);
-}
-
-void SpanFetcher::TransferEnded(RangeTransfer& transfer, Status status) {
-  Answers answers;
-  {
-    MutexLock lock(mutex_);
-    if (status.ok()) status = absl::UnavailableError("the source ended early");
-    const bool failed = !closing_ && !transfer.cancel_wanted && transfer.delivered < transfer.spans().size();
-    if (failed) scheduler_.counters().Failed(FaultOf(status));
-    for (size_t i = transfer.delivered; i < transfer.spans().size(); ++i) {
-      FetchFailed(transfer.spans()[i], status, transfer.cancel_wanted, answers);
-    }
-    auto self = std::find_if(transfers_.begin(), transfers_.end(), [&](const auto& t) { return t.get() == &transfer; });
-    transfers_.erase(self);
-    scheduler_.Signal();
-  }
-  RunAll(answers);
-  MutexLock lock(mutex_);
-  Release();
-}
-
-void SpanFetcher::FetchFailed(SpanId span, const Status& status, bool cancelled, Answers& answers) {
-  if (closing_) return;
-  Flight* flight = flights_.Find(span);
-  if (flight->waiters.empty()) {
-    flights_.Erase(span);
-    fill_.Reconsider();
-    if (!cancelled) BackOffFill(status);
-  } else if (cancelled) {
-    // Fill was stopped; who joined it meanwhile still wants the span.
-    flights_.SetState(span, Flight::State::kQueued);
-  } else if (IsWorthRetrying(status)) {
-    flight->last_error = status;
-    flight->retry_at = scheduler_.clock().Now() + RetryDelay(++flight->failures, true);
-    flights_.SetState(span, Flight::State::kBackingOff);
-    next_due_ = std::min(next_due_, flight->retry_at);
-  } else {
-    Fail(span, status, answers);
-  }
-}
-
-// Decoding.
-
-void SpanFetcher::DecodeDropped(SpanId span) {
-  mutex_.AssertHeld();
-  flights_.Find(span)->compressed = {};
-  if (!closing_) flights_.Erase(span);
-  fill_.Reconsider();
-  Release();
-}
-
-void SpanFetcher::DecodeSpan(SpanId span) {
-  CompressedBytes compressed;
-  {
-    MutexLock lock(mutex_);
-    compressed = std::move(flights_.Find(span)->compressed);
-  }
-  if (!MatchesDigest(*table_, span, compressed.view())) {
-    DecodedTorn(span);
-  } else {
-    Result<std::shared_ptr<const SpanBuffer>> decoded = DecodeMatching(*table_, decoder_, span, compressed.view());
-    compressed = {};
-    Status checked = decoded.ok() ? store_.CheckSpan(span, (*decoded)->view()) : decoded.status();
-    // What the store finds out it tells itself.
-    if (absl::IsDataLoss(decoded.status())) log::Error("the index of this layer is false: {}", Message(checked));
-    checked.ok() ? DecodedWell(span, std::move(*decoded)) : DecodedBadly(span, checked);
-  }
-  MutexLock lock(mutex_);
-  scheduler_.Signal();
-  Release();
-}
-
-void SpanFetcher::DecodedWell(SpanId span, std::shared_ptr<const SpanBuffer> buffer) {
-  std::vector<Waiter> waiters;
-  {
-    MutexLock lock(mutex_);
-    Flight* flight = flights_.Find(span);
-    flight->buffer = buffer;
-    flights_.SetState(span, Flight::State::kInMemory);
-    waiters.swap(flight->waiters);
-  }
-  for (Waiter& waiter : waiters) waiter.done(buffer);
-  buffer.reset();
-
-  MutexLock lock(mutex_);
-  Flight* flight = flights_.Find(span);
-  if (closing_) return scheduler_.FreeDecoded(DecodedSize(span));
-  Hold();  // until WriteSpan is done
-  scheduler_.PushWrite({this, span, flight->fetch_class, 0, DecodedSize(span)});
-}
-
-void SpanFetcher::DecodedTorn(SpanId span) {
-  Answers answers;
-  {
-    MutexLock lock(mutex_);
-    scheduler_.FreeDecoded(DecodedSize(span));
-    if (closing_) return;
-    Flight* flight = flights_.Find(span);
-    int torn = ++flight->torn;
-    scheduler_.counters().Failed(FetchFault::kDigest);
-    log::Warning("{}: the bytes do not match their digest (attempt {} of {})", Where(span), torn,
-                 options_.verify_attempts);
-    if (flight->waiters.empty() && fill_state_ != FillState::kRunning) return flights_.Erase(span);
-    if (torn < options_.verify_attempts) {
-      flight->last_error = absl::DataLossError("the bytes do not match their digest");
-      flights_.SetState(span, Flight::State::kQueued);
-      return;
-    }
-    fill_.Delay(span, scheduler_.clock().Now() + std::chrono::minutes(1));
-    Fail(span, absl::DataLossError(fmt::format("{} times its bytes did not match their digest", torn)), answers);
-  }
-  RunAll(answers);
-}
-
-void SpanFetcher::DecodedBadly(SpanId span, const Status& status) {
-  Answers answers;
-  {
-    MutexLock lock(mutex_);
-    scheduler_.FreeDecoded(DecodedSize(span));
-    if (closing_) return;
-    if (status.code() == absl::StatusCode::kDataLoss) {
-      Condemn(Annotate(status, Where(span)));
-    } else {
-      BackOffFill(status);
-    }
-    Fail(span, status, answers);
-  }
-  RunAll(answers);
-}
-
-void SpanFetcher::Condemn(const Status& status) {
-  if (!condemned_.ok()) return;
-  condemned_ = status;
-  scheduler_.counters().Failed(FetchFault::kFalseIndex);
-  if (fill_state_ == FillState::kRunning) fill_state_ = FillState::kStopped;
-  CancelUnwanted();
-}
-
-// Writing behind.
-
-void SpanFetcher::WriteDropped(SpanId span) {
-  mutex_.AssertHeld();
-  flights_.Erase(span);
-  fill_.Reconsider();
-  Release();
-}
-
-void SpanFetcher::WriteSpan(SpanId span) {
-  std::shared_ptr<const SpanBuffer> buffer;
-  {
-    MutexLock lock(mutex_);
-    buffer = flights_.Find(span)->buffer;
-  }
-  Status written = store_.WriteSpan(span, buffer->view());
-  buffer.reset();
-
-  std::function<void()> complete;
-  {
-    MutexLock lock(mutex_);
-    scheduler_.FreeDecoded(DecodedSize(span));
-    flights_.Erase(span);
-    if (written.ok()) {
-      complete = TakeComplete();
-    } else {
-      fill_.Reconsider();
-      if (written.code() == absl::StatusCode::kDataLoss) {
-        Condemn(Annotate(written, Where(span)));
-      } else {
-        scheduler_.counters().Failed(FetchFault::kDisk);
-        BackOffFill(Annotate(written, "writing"));
-      }
-    }
-    scheduler_.Signal();
-  }
-  if (complete) complete();
-  MutexLock lock(mutex_);
-  Release();
-}
-
-// Fill.
-
-LayerFetcher::FillState SpanFetcher::fill_state() const {
-  MutexLock lock(mutex_);
-  return fill_state_;
-}
-
-void SpanFetcher::StartFill(std::function<void()> complete) {
-  MutexLock lock(mutex_);
-  Status fillable = condemned_;
-  for (uint32_t i = 0; fillable.ok() && i < table_->span_count(); ++i) fillable = CheckAskable(SpanId{i});
-  if (closing_ || !fillable.ok()) {
-    log::Error("{} will not be filled: {}", table_->layer().ToString(), Message(fillable));
-    fill_state_ = FillState::kStopped;
-    return;
-  }
-  fill_state_ = FillState::kRunning;
-  fill_complete_ = std::move(complete);
-  fill_not_before_ = {};
-  fill_.Reconsider();
-  if (std::function<void()> already = TakeComplete()) scheduler_.PostIo(Held(std::move(already)));
-  scheduler_.Signal();
-}
-
-std::function<void()> SpanFetcher::TakeComplete() {
-  if (fill_state_ != FillState::kRunning || store_.NextMissing(SpanId{0})) return nullptr;
-  fill_state_ = FillState::kComplete;
-  return std::exchange(fill_complete_, nullptr);
-}
-
-void SpanFetcher::StopFill() {
-  MutexLock lock(mutex_);
-  if (fill_state_ != FillState::kComplete) fill_state_ = FillState::kStopped;
-  CancelUnwanted();
-  scheduler_.Signal();
-}
-
-// Ends everything that nobody waits for.
-void SpanFetcher::CancelUnwanted() {
-  auto unwanted = [this](SpanId span) SOCI_NO_THREAD_SAFETY_ANALYSIS {
-    Flight* flight = flights_.Find(span);
-    return flight && flight->waiters.empty();
-  };
-  for (const std::shared_ptr<RangeTransfer>& transfer : transfers_) {
-    auto rest = transfer->spans().begin() + static_cast<std::ptrdiff_t>(transfer->delivered);
-    transfer->cancel_wanted = transfer->cancel_wanted || std::all_of(rest, transfer->spans().end(), unwanted);
-  }
-  scheduler_.DropJobs(*this, [&](const SpanJob& job) { return job.compressed > 0 && unwanted(job.span); });
-  std::vector<SpanId> queued;
-  for (const auto& [span, flight] : flights_.all()) {
-    if (flight.state == Flight::State::kQueued && flight.waiters.empty()) queued.push_back(span);
-  }
-  for (SpanId span : queued) flights_.Erase(span);
-}
-
-bool SpanFetcher::FillWants(Clock::TimePoint now) {
-  return fill_state_ == FillState::kRunning && now >= fill_not_before_ && fill_.Next(now).has_value();
-}
-
-void SpanFetcher::BackOffFill(const Status& status) {
-  Clock::TimePoint now = scheduler_.clock().Now();
-  // Many transfers fail at once when the network does; that is one failure.
-  if (fill_state_ != FillState::kRunning || now < fill_not_before_) return;
-  std::chrono::milliseconds delay = RetryDelay(++fill_failures_, false);
-  fill_not_before_ = now + delay;
-  log::Warning("filling {} pauses for {} ms: {}", table_->layer().ToString(), delay.count(), Message(status));
 }
 
 }  // namespace soci

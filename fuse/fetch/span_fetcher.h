@@ -42,6 +42,8 @@ class SpanFetcher final : public LayerFetcher {
   FetchClass ClassOf(const RangeTransfer& transfer) const;
   // What time has brought: answers to who waited too long, and spans that want another try.
   void Expire(Clock::TimePoint now, std::vector<std::function<void()>>& actions);
+  // Whether some span would be missed if it ended now.
+  bool IsCarrier(const RangeTransfer& transfer) const;
   // The next time after `now` that something is due.
   std::optional<Clock::TimePoint> NextDue(Clock::TimePoint now) const;
   // A task that holds the fetcher until it has run.
@@ -50,6 +52,8 @@ class SpanFetcher final : public LayerFetcher {
   void WriteDropped(SpanId span);
 
   // --- its transfers, without the mutex ---
+  Clock::TimePoint Now() const { return scheduler_.clock().Now(); }
+  void TransferAsked(RangeTransfer& transfer);
   void TransferStarted(RangeTransfer& transfer, std::shared_ptr<Transfer> handle);
   std::shared_ptr<Transfer> HandleOf(const RangeTransfer& transfer) const;
   void SpanArrived(RangeTransfer& transfer, size_t index, CompressedBytes bytes);
@@ -65,11 +69,18 @@ class SpanFetcher final : public LayerFetcher {
   // An answer that needs no flight, or nothing after the caller was put on one.
   std::optional<Result<std::shared_ptr<const SpanBuffer>>> AnswerOrJoin(SpanId span, FetchClass fetch_class,
                                                                         Callback& done) SOCI_REQUIRES(mutex_);
+  void OvertakeIfFar(SpanId span, const Flight& flight) SOCI_REQUIRES(mutex_);
+  Approach ApproachTo(SpanId span, const RangeTransfer& transfer) const SOCI_REQUIRES(mutex_);
+  void CancelIfIdle(RangeTransfer& transfer) SOCI_REQUIRES(mutex_);
+  void NoteTimes(const RangeTransfer& transfer) SOCI_REQUIRES(mutex_);
   Status CheckAskable(SpanId span) const SOCI_REQUIRES(mutex_);
   // Gives everyone who waits for the span this error, and forgets the flight.
   void Fail(SpanId span, const Status& status, Answers& answers) SOCI_REQUIRES(mutex_);
   // The network brought an error instead of this span.
   void FetchFailed(SpanId span, const Status& status, bool cancelled, Answers& answers) SOCI_REQUIRES(mutex_);
+  // The transfer ended without this span.
+  void Uncarried(SpanId span, const RangeTransfer& transfer, const Status& status, Answers& answers)
+      SOCI_REQUIRES(mutex_);
   void DecodedWell(SpanId span, std::shared_ptr<const SpanBuffer> buffer);
   void DecodedTorn(SpanId span);
   void DecodedBadly(SpanId span, const Status& status);

@@ -53,12 +53,28 @@ void ThreadPool::Run() {
       MutexLock lock(mutex_);
       while (!stopping_ && urgent_.empty() && tasks_.empty()) wake_.Wait(mutex_);
       if (stopping_) return;
-      std::deque<Task>& queue = urgent_.empty() ? tasks_ : urgent_;
-      task = std::move(queue.front());
-      queue.pop_front();
+      task = TakeNext();
     }
     task();
   }
+}
+
+bool ThreadPool::RunOne() {
+  Task task;
+  {
+    MutexLock lock(mutex_);
+    if (urgent_.empty() && tasks_.empty()) return false;
+    task = TakeNext();
+  }
+  task();
+  return true;
+}
+
+ThreadPool::Task ThreadPool::TakeNext() {
+  std::deque<Task>& queue = urgent_.empty() ? tasks_ : urgent_;
+  Task task = std::move(queue.front());
+  queue.pop_front();
+  return task;
 }
 
 }  // namespace soci

@@ -1,6 +1,7 @@
 // A fixed number of threads that run tasks, urgent ones first, otherwise in the order given.
 //
-// Post never blocks. The destructor lets running tasks end, drops the waiting ones and joins.
+// Post never blocks. The destructor lets running tasks end, drops the waiting ones and joins. A pool without threads
+// runs its tasks where RunOne is called: so that a simulation decides when.
 #pragma once
 
 #include <cstddef>
@@ -27,9 +28,12 @@ class ThreadPool {
   void Post(Task task);
   // Runs before everything posted by Post.
   void PostUrgent(Task task);
+  // Runs the next waiting task on this thread. False: none waits.
+  bool RunOne();
 
  private:
   void Run();
+  Task TakeNext() SOCI_REQUIRES(mutex_);
 
   Mutex mutex_;  // a leaf: nothing else is locked under it
   CondVar wake_;

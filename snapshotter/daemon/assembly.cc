@@ -83,7 +83,8 @@ Status Assembly::Open() {
   LayerUnpacks::Options unpacks;
   unpacks.parallel = config_.pull.parallel_layers;
   unpacks.window.connections = config_.registry.demand_connections;
-  unpacks_ = std::make_unique<LayerUnpacks>(registry_->client(), folders_, unpacks);
+  unpacks.budget = config_.registry.read_retry_budget;
+  unpacks_ = std::make_unique<LayerUnpacks>(registry_->client(), folders_, unpacks, scheduler_.get());
   sessions_ = std::make_unique<ImageSessions>(registry_->client(), folders_, SystemClock(), SessionOptionsOf(config_),
                                               config_.pull.unpack ? unpacks_.get() : nullptr);
   live_ = std::make_unique<LiveLayers>(LiveLayer::Parts{registry_->client(),

@@ -27,8 +27,13 @@ struct LayerUnpacks::Job {
   std::optional<Result<Unpacked>> result;  // under it too
 };
 
-LayerUnpacks::LayerUnpacks(RegistryClient& registry, LayerFolders& folders, const Options& options)
-    : registry_(registry), folders_(folders), window_(options.window), pool_("unpack", options.parallel) {
+LayerUnpacks::LayerUnpacks(RegistryClient& registry, LayerFolders& folders, const Options& options,
+                           FetchScheduler* scheduler)
+    : registry_(registry),
+      folders_(folders),
+      budget_(options.budget),
+      window_(options.window, scheduler),
+      pool_("unpack", options.parallel) {
   folders_.DiscardUnpacking();
   for (const std::string& name : ListFolder(folders_.paths().LayersFolder())) {
     const std::string folder = folders_.paths().LayersFolder() + "/" + name;
@@ -114,8 +119,11 @@ Result<LayerUnpacks::Unpacked> LayerUnpacks::Unpack(Job& job) {
     SOCI_RETURN_IF_ERROR(MakeDirectories(beside, 0700));
     SOCI_ASSIGN_OR_RETURN(auto blob, registry_.OpenBlob(job.origin.image, job.origin.LayerDescriptor(job.layer)));
     FetchContext context;
+    context.fetch_class = FetchClass::kFill;
+    context.budget = budget_;
     context.stop = job.stop.get_token();
-    const LayerToUnpack wanted{job.layer, job.origin.diff_id, job.lowest, [&](uint64_t read) { job.read = read; }};
+    const LayerToUnpack wanted{job.layer, job.origin.diff_id, job.lowest, job.origin.image.host,
+                               [&](uint64_t read) { job.read = read; }};
     SOCI_ASSIGN_OR_RETURN(const UnpackedLayer unpacked, UnpackLayer(*blob, wanted, beside, window_, context));
     LayerOrigin origin = job.origin;
     origin.ztoc = unpacked.ztoc;

@@ -4,6 +4,7 @@
 // so that whatever else happens to the folder meanwhile, nothing half-written is ever in it. Any thread.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
@@ -18,6 +19,7 @@
 
 namespace soci {
 
+class FetchScheduler;
 class RegistryClient;
 
 class LayerUnpacks {
@@ -25,6 +27,8 @@ class LayerUnpacks {
   struct Options {
     size_t parallel = 3;  // layers at once
     DownloadWindow::Options window = {};
+    // Without a byte from the registry for this long, a layer is left to containerd.
+    std::chrono::milliseconds budget = std::chrono::seconds(60);
   };
   struct Unpacked {
     LayerOrigin origin;
@@ -48,8 +52,10 @@ class LayerUnpacks {
     const std::shared_ptr<Job> job_;
   };
 
-  // Borrows both. What an earlier process left half done is given to the folders to be collected.
-  LayerUnpacks(RegistryClient& registry, LayerFolders& folders, const Options& options);
+  // Borrows them; without a scheduler nobody else is thought to use the network. What an earlier process left half done
+  // is given to the folders to be collected.
+  LayerUnpacks(RegistryClient& registry, LayerFolders& folders, const Options& options,
+               FetchScheduler* scheduler = nullptr);
   ~LayerUnpacks();
 
   // Begins, in the order of calls, or joins what is under way. `wanted` needs neither zTOC nor number.
@@ -66,6 +72,7 @@ class LayerUnpacks {
 
   RegistryClient& registry_;
   LayerFolders& folders_;
+  const std::chrono::milliseconds budget_;
   DownloadWindow window_;
   mutable Mutex mutex_;  // a leaf
   CondVar ended_;

@@ -8,17 +8,23 @@
 #include <stop_token>
 #include <utility>
 
+#include "fuse/fetch/fetch_guest.h"
 #include "indexer/base/byte_source.h"
 
 namespace soci {
 
-class OrderedDownload final : public ByteStream {
+class OrderedDownload final : public ByteStream, public FetchGuest::Listener {
  public:
-  OrderedDownload(const ByteSource& source, const FetchContext& context, DownloadWindow& window)
+  OrderedDownload(const ByteSource& source, const FetchContext& context, DownloadWindow& window,
+                  const std::string& host)
       : source_(source), context_(context), window_(window), stopped_(context.stop, [&window]() {
           MutexLock lock(window.mutex_);
           window.changed_.NotifyAll();
-        }) {}
+        }) {
+    if (window.scheduler_ != nullptr) guest_.emplace(*window.scheduler_, host, *this);
+    MutexLock lock(window.mutex_);
+    ++window.downloads_;
+  }
 
   ~OrderedDownload() override SOCI_NO_THREAD_SAFETY_ANALYSIS;
 
@@ -28,8 +34,8 @@ class OrderedDownload final : public ByteStream {
   // Written by the source's thread up to `filled`, read by the reader below it; both numbers under the window's mutex.
   class Range final : public ByteSink {
    public:
-    Range(DownloadWindow& window, uint64_t begin, ByteBuffer space, size_t size)
-        : begin_(begin), window_(window), size_(size), buffer_(std::move(space)) {
+    Range(DownloadWindow& window, FetchGuest* guest, uint64_t begin, ByteBuffer space, size_t size)
+        : begin_(begin), window_(window), guest_(guest), size_(size), buffer_(std::move(space)) {
       buffer_.resize(size);
     }
 
@@ -46,6 +52,7 @@ class OrderedDownload final : public ByteStream {
 
     void OnEnd(Status status) override {
       if (status.ok() && written_ < size_) status = absl::UnavailableError("a range ended early");
+      if (guest_ != nullptr) guest_->Leave();  // it may go as soon as the end is known
       MutexLock lock(window_.mutex_);
       end = std::move(status);
       ++window_.free_connections_;
@@ -66,6 +73,7 @@ class OrderedDownload final : public ByteStream {
    private:
     const uint64_t begin_;
     DownloadWindow& window_;
+    FetchGuest* const guest_;
     const size_t size_;
     ByteBuffer buffer_;
     size_t written_ = 0;  // the source's thread
@@ -75,29 +83,61 @@ class OrderedDownload final : public ByteStream {
   std::shared_ptr<Range> FirstRange() SOCI_REQUIRES(window_.mutex_);
   void Start(const std::shared_ptr<Range>& range);
   void DropFront() SOCI_REQUIRES(window_.mutex_);
+  bool HasRoom() SOCI_REQUIRES(window_.mutex_);
+  std::vector<std::shared_ptr<Transfer>> UnderWay() SOCI_REQUIRES(window_.mutex_);
+  void OnPause(bool paused) override;
+  void OnRoom() override;
 
   const ByteSource& source_;
   const FetchContext context_;
   DownloadWindow& window_;
   std::stop_callback<std::function<void()>> stopped_;
+  // Under the window's mutex.
   uint64_t next_ = 0;                          // where the next range begins
   std::deque<std::shared_ptr<Range>> ranges_;  // in order
+  bool paused_ = false;
+  std::optional<FetchGuest> guest_;  // last: it calls back
 };
 
 OrderedDownload::~OrderedDownload() {
   std::vector<std::shared_ptr<Transfer>> under_way;
   {
     MutexLock lock(window_.mutex_);
-    for (const auto& range : ranges_) {
-      if (!range->end && range->transfer != nullptr) under_way.push_back(range->transfer);
-    }
+    under_way = UnderWay();
   }
   for (const auto& transfer : under_way) transfer->Cancel();
-  MutexLock lock(window_.mutex_);
-  while (!ranges_.empty()) {
-    while (!ranges_.front()->end) window_.changed_.Wait(window_.mutex_);
-    DropFront();
+  {
+    MutexLock lock(window_.mutex_);
+    while (!ranges_.empty()) {
+      while (!ranges_.front()->end) window_.changed_.Wait(window_.mutex_);
+      DropFront();
+    }
+    if (--window_.downloads_ == 0) window_.spare_ = {};
   }
+  guest_.reset();
+}
+
+std::vector<std::shared_ptr<Transfer>> OrderedDownload::UnderWay() {
+  std::vector<std::shared_ptr<Transfer>> under_way;
+  for (const auto& range : ranges_) {
+    if (!range->end && range->transfer != nullptr) under_way.push_back(range->transfer);
+  }
+  return under_way;
+}
+
+void OrderedDownload::OnPause(bool paused) {
+  std::vector<std::shared_ptr<Transfer>> under_way;
+  {
+    MutexLock lock(window_.mutex_);
+    paused_ = paused;
+    under_way = UnderWay();
+  }
+  for (const auto& transfer : under_way) paused ? transfer->Pause() : transfer->Resume();
+}
+
+void OrderedDownload::OnRoom() {
+  MutexLock lock(window_.mutex_);
+  window_.changed_.NotifyAll();
 }
 
 void OrderedDownload::DropFront() {
@@ -107,10 +147,18 @@ void OrderedDownload::DropFront() {
   window_.changed_.NotifyAll();
 }
 
-// The next range to fetch, if the window has room for it.
+bool OrderedDownload::HasRoom() {
+  const bool wants = next_ < source_.size() && window_.free_connections_ > 0 && window_.free_ranges_ > 0 &&
+                     (window_.starving_ == 0 || ranges_.empty());
+  if (!guest_) return wants;
+  if (wants) return guest_->TryEnter();
+  guest_->WantNoMore();
+  return false;
+}
+
+// The next range to fetch, if there is room for it.
 std::shared_ptr<OrderedDownload::Range> OrderedDownload::NextRange() {
-  if (next_ == source_.size() || window_.free_connections_ == 0 || window_.free_ranges_ == 0) return nullptr;
-  if (window_.starving_ > 0 && !ranges_.empty()) return nullptr;
+  if (!HasRoom()) return nullptr;
   --window_.free_connections_;
   --window_.free_ranges_;
   ByteBuffer space;
@@ -119,7 +167,8 @@ std::shared_ptr<OrderedDownload::Range> OrderedDownload::NextRange() {
     window_.spare_.pop_back();
   }
   const uint64_t size = std::min(window_.options_.range, source_.size() - next_);
-  ranges_.push_back(std::make_shared<Range>(window_, next_, std::move(space), static_cast<size_t>(size)));
+  ranges_.push_back(std::make_shared<Range>(window_, guest_ ? &*guest_ : nullptr, next_, std::move(space),
+                                            static_cast<size_t>(size)));
   next_ += size;
   return ranges_.back();
 }
@@ -127,17 +176,25 @@ std::shared_ptr<OrderedDownload::Range> OrderedDownload::NextRange() {
 // The same, waiting for room, and before those who have something to read. Null if it was stopped.
 std::shared_ptr<OrderedDownload::Range> OrderedDownload::FirstRange() {
   ++window_.starving_;
-  while ((window_.free_connections_ == 0 || window_.free_ranges_ == 0) && !context_.stop.stop_requested()) {
-    window_.changed_.Wait(window_.mutex_);
-  }
+  std::shared_ptr<Range> first;
+  while (!context_.stop.stop_requested() && (first = NextRange()) == nullptr) window_.changed_.Wait(window_.mutex_);
   --window_.starving_;
-  return NextRange();
+  return first;
 }
 
 void OrderedDownload::Start(const std::shared_ptr<Range>& range) {
-  auto transfer = source_.StartRead(range->begin(), range->size(), context_, range);
+  const auto transfer = source_.StartRead(range->begin(), range->size(), context_, range);
+  bool paused = false;
+  {
+    MutexLock lock(window_.mutex_);
+    range->transfer = transfer;
+    paused = paused_ && !range->end;
+  }
+  // If it is to go on meanwhile, OnPause finds the transfer, but may have come before this.
+  if (!paused || transfer == nullptr) return;
+  transfer->Pause();
   MutexLock lock(window_.mutex_);
-  range->transfer = std::move(transfer);
+  if (!paused_) transfer->Resume();
 }
 
 Result<size_t> OrderedDownload::Read(MutableByteSpan out) {
@@ -177,8 +234,8 @@ Result<size_t> OrderedDownload::Read(MutableByteSpan out) {
 }
 
 std::unique_ptr<ByteStream> MakeOrderedDownload(const ByteSource& source, const FetchContext& context,
-                                                DownloadWindow& window) {
-  return std::make_unique<OrderedDownload>(source, context, window);
+                                                DownloadWindow& window, const std::string& host) {
+  return std::make_unique<OrderedDownload>(source, context, window, host);
 }
 
 }  // namespace soci

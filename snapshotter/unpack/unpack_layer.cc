@@ -150,7 +150,7 @@ Result<UnpackedLayer> UnpackLayer(const ByteSource& blob, const LayerToUnpack& w
                                   DownloadWindow& window, const FetchContext& context) {
   SOCI_RETURN_IF_ERROR(MarkUnsynced(folder));
   BackingWriter writer(folder, wanted.lowest);
-  const auto stream = MakeOrderedDownload(blob, context, window);
+  const auto stream = MakeOrderedDownload(blob, context, window, wanted.host);
   SOCI_ASSIGN_OR_RETURN(const ReadLayer read, Read(*stream, blob.size(), wanted, writer));
   SOCI_RETURN_IF_ERROR(CheckDigests(read, wanted));
   SOCI_ASSIGN_OR_RETURN(const std::string table, CompileTable(Unpack(read.scanned.ztoc), wanted.layer));

@@ -24,6 +24,7 @@ struct LayerToUnpack {
   oci::LayerDigest layer;
   oci::DiffId diff_id;
   bool lowest = false;                          // of its image
+  std::string host = {};                        // its registry, for the budget of connections
   std::function<void(uint64_t)> progress = {};  // compressed bytes read so far, now and then
 };
 

@@ -61,6 +61,32 @@ TEST(FetchPolicy, WhatStartsNextFollowsTheStrictOrderOfClasses) {
   }
 }
 
+TEST(FetchPolicy, GuestsComeAfterReadAheadAndBeforeFill) {
+  const auto may = [](const HostLoad& host, const DaemonLoad& daemon = {}) {
+    return MayGuestStart(host, daemon, HostBudget{});
+  };
+  EXPECT_TRUE(may({}));
+  EXPECT_TRUE(may({.waiting = {0, 0, 0, 1}, .running = {0, 0, 0, 16}}));
+  EXPECT_TRUE(may({.guests = 15}));
+  EXPECT_FALSE(may({.guests = 16}));
+  EXPECT_FALSE(may({.running = {0, 0, 0, 32}}));
+  EXPECT_FALSE(may({.running = {0, 8, 8, 8}, .guests = 8}));
+  for (size_t before : {0, 1, 2}) {
+    HostLoad host;
+    host.waiting[before] = true;
+    EXPECT_FALSE(may(host)) << before;
+  }
+  EXPECT_FALSE(may({}, kDemandWaits));  // of any host
+
+  const HostLoad fill_waits{.waiting = {0, 0, 0, 1}, .guests = 15};
+  EXPECT_EQ(NextToStart(fill_waits, kQuiet, HostBudget{}), Class::kFill);
+  HostLoad guest_waits = fill_waits;
+  guest_waits.guest_waits = true;
+  EXPECT_EQ(NextToStart(guest_waits, kQuiet, HostBudget{}), std::nullopt);
+  const HostLoad full{.waiting = {0, 0, 0, 1}, .running = {0, 0, 0, 17}, .guests = 15};
+  EXPECT_EQ(NextToStart(full, kQuiet, HostBudget{}), std::nullopt);
+}
+
 TEST(FetchPolicy, OnlyALittleReadAheadKeepsRunningWhileDemandWaits) {
   for (Class lower : {Class::kReplay, Class::kReadAhead, Class::kFill}) {
     EXPECT_FALSE(MustPause(lower, kQuiet, 10));
@@ -70,6 +96,16 @@ TEST(FetchPolicy, OnlyALittleReadAheadKeepsRunningWhileDemandWaits) {
   }
   EXPECT_FALSE(MustPause(Class::kDemand, kDemandWaits, 10));
   EXPECT_FALSE(MustPause(Class::kDemand, kBacklog, 10));
+}
+
+TEST(FetchPolicy, ASpanIsAskedForAgainWhenWhatComesBeforeItCostsMoreThanThat) {
+  constexpr uint64_t kMega = 1'000'000;
+  EXPECT_FALSE(IsSoonerAlone({.ahead = 0, .span = kMega, .flowing = true}, 0));
+  EXPECT_FALSE(IsSoonerAlone({.ahead = 3 * kMega, .span = kMega, .flowing = true}, 2 * kMega));
+  EXPECT_TRUE(IsSoonerAlone({.ahead = 3 * kMega + 1, .span = kMega, .flowing = true}, 2 * kMega));
+  // Both have their first byte to wait for.
+  EXPECT_TRUE(IsSoonerAlone({.ahead = kMega + 1, .span = kMega, .flowing = false}, 2 * kMega));
+  EXPECT_FALSE(IsSoonerAlone({.ahead = kMega, .span = kMega, .flowing = false}, 2 * kMega));
 }
 
 TEST(FetchPolicy, OnlyWhatMayPassIsTriedAgain) {

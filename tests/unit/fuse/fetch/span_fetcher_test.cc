@@ -209,14 +209,14 @@ TEST_F(SpanFetcherTest, StopFillCancelsWhatNobodyWaitsFor) {
   StartFill();
   ASSERT_TRUE(source_.WaitForReads(2));
   size_t first = source_.At(0), second = source_.At(400);
-  Get(6);
+  Get(5);
   fetcher_->StopFill();
   EXPECT_EQ(fetcher_->fill_state(), LayerFetcher::FillState::kStopped);
   ASSERT_TRUE(source_.WaitUntil([&](const Reads& reads) { return reads[first].ended; }));
   EXPECT_TRUE(source_.reads()[first].cancelled);
   EXPECT_FALSE(source_.reads()[second].cancelled);
   source_.Finish(second);
-  EXPECT_EQ(Text(6), Expected(6));
+  EXPECT_EQ(Text(5), Expected(5));
   EXPECT_EQ(source_.reads().size(), 2u);
 }
 
