@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
@@ -54,6 +55,11 @@ Result<UniqueFd> OpenFile(const std::string& path, int flags, unsigned mode) {
 Result<std::string> ReadFile(const std::string& path, uint64_t limit) {
   SOCI_ASSIGN_OR_RETURN(UniqueFd file, OpenFile(path, O_RDONLY));
   std::string contents;
+  struct stat attributes {};
+  if (::fstat(file.get(), &attributes) == 0 && attributes.st_size > 0) {
+    // Growing step by step would need twice the memory. What a folder or a device says is no size.
+    if (S_ISREG(attributes.st_mode)) contents.reserve(std::min(static_cast<uint64_t>(attributes.st_size), limit));
+  }
   char piece[1 << 16];
   for (;;) {
     ssize_t count = ::read(file.get(), piece, sizeof piece);

@@ -32,9 +32,11 @@ Result<FoundZtoc> FindZtoc(ImageHome& home, const oci::Digest& digest) {
       const std::string what = fmt::format("zTOC {}", descriptor.digest.ToString());
       Result<std::string> bytes = home.Read(descriptor, static_cast<uint64_t>(kMaxZtocBytes), kLayerContext);
       if (!bytes.ok()) return Annotate(bytes.status(), what);
-      Result<Ztoc> ztoc = DecodeZtoc(*bytes);
+      FoundZtoc answer{layer, descriptor, std::make_unique<const std::string>(*std::move(bytes)), {}};
+      Result<ZtocView> ztoc = ViewZtoc(*answer.bytes);
       if (!ztoc.ok()) return Annotate(ztoc.status(), what);
-      return FoundZtoc{layer, descriptor, *std::move(ztoc)};
+      answer.ztoc = *std::move(ztoc);
+      return answer;
     }
   }
   return absl::NotFoundError(fmt::format("no SOCI index of the image has a zTOC {}, or one for a layer {}",

@@ -51,10 +51,10 @@ Status WriteAll(int fd, ByteSpan bytes, std::string_view name) {
 }
 
 Status Extract(const OpenedZtoc& opened, const std::string& path, int fd, std::string_view name) {
-  SOCI_ASSIGN_OR_RETURN(const tar::Entry* file, FindFile(opened.found.ztoc, path));
+  SOCI_ASSIGN_OR_RETURN(const tar::Entry file, FindFile(opened.found.ztoc, path));
   SOCI_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> layer, opened.home->Open(opened.found.layer));
   auto write = [&](ByteSpan bytes) { return WriteAll(fd, bytes, name); };
-  return Annotate(ExtractFile(*layer, opened.found.ztoc, *file, write, kLayerContext), path);
+  return Annotate(ExtractFile(*layer, opened.found.ztoc, file, write, kLayerContext), path);
 }
 
 // The file appears under its name when it is whole.

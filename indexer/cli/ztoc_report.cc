@@ -52,17 +52,17 @@ void WriteEntry(oci::JsonWriter& json, const tar::Entry& entry) {
 }  // namespace
 
 std::string ZtocText(const FoundZtoc& found, bool with_files) {
-  const Ztoc& ztoc = found.ztoc;
+  const ZtocView& ztoc = found.ztoc;
   std::string text =
       fmt::format("zTOC {} ({})\n", found.descriptor.digest.ToString(), HumanSize(found.descriptor.size));
   text += fmt::format("layer {}\n", found.layer.digest.ToString());
   text += fmt::format("made by {}, compression {}, span size {}\n", ztoc.build_tool, CompressionName(ztoc.compression),
                       ztoc.span_size);
   text += fmt::format("{} compressed, {} uncompressed, {} spans, {} entries\n", HumanSize(ztoc.compressed_size),
-                      HumanSize(ztoc.uncompressed_size), ztoc.span_digests.size(), ztoc.entries.size());
+                      HumanSize(ztoc.uncompressed_size), ztoc.span_digests.size(), ztoc.entries->size());
   if (!with_files) return text;
   std::vector<std::vector<std::string>> rows = {{"TYPE", "MODE", "UID", "GID", "SIZE", "MTIME", "NAME"}};
-  for (const tar::Entry& entry : ztoc.entries) {
+  for (const tar::Entry& entry : *ztoc.entries) {
     std::string name = Printable(entry.name);
     if (!entry.link_name.empty()) name += " -> " + Printable(entry.link_name);
     rows.push_back({std::string(TypeName(entry.type)), fmt::format("{:04o}", entry.mode & 07777),
@@ -73,7 +73,7 @@ std::string ZtocText(const FoundZtoc& found, bool with_files) {
 }
 
 std::string ZtocJson(const FoundZtoc& found, bool with_files) {
-  const Ztoc& ztoc = found.ztoc;
+  const ZtocView& ztoc = found.ztoc;
   oci::JsonWriter json;
   json.BeginObject().Member("digest", found.descriptor.digest.ToString()).Key("size").Integer(found.descriptor.size);
   json.Member("layer", found.layer.digest.ToString()).Member("build_tool", ztoc.build_tool);
@@ -88,10 +88,10 @@ std::string ZtocJson(const FoundZtoc& found, bool with_files) {
     json.Key("uncompressed_end").Unsigned(spans[id].uncompressed.end);
     json.Member("digest", ztoc.span_digests[id].ToString()).EndObject();
   }
-  json.EndArray().Key("entries").Unsigned(ztoc.entries.size());
+  json.EndArray().Key("entries").Unsigned(ztoc.entries->size());
   if (with_files) {
     json.Key("files").BeginArray();
-    for (const tar::Entry& entry : ztoc.entries) WriteEntry(json, entry);
+    for (const tar::Entry& entry : *ztoc.entries) WriteEntry(json, entry);
     json.EndArray();
   }
   json.EndObject();
@@ -101,10 +101,10 @@ std::string ZtocJson(const FoundZtoc& found, bool with_files) {
 std::string ExtractedJson(const FoundZtoc& found, const std::string& path, const std::string& output) {
   oci::JsonWriter json;
   json.BeginObject().Member("layer", found.layer.digest.ToString()).Member("path", path).Member("output", output);
-  const Result<const tar::Entry*> file = FindFile(found.ztoc, path);
+  const Result<tar::Entry> file = FindFile(found.ztoc, path);
   if (file.ok()) {
     json.Key("file");
-    WriteEntry(json, **file);
+    WriteEntry(json, *file);
   }
   json.EndObject();
   return json.text() + "\n";

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "indexer/base/units.h"
 #include "indexer/codec/span_decoder.h"
@@ -17,7 +19,7 @@ constexpr uint64_t kMaxSpan = 1_GiB;
 constexpr uint64_t kMaxHeader = 2_MiB;  // the tar reader's own bound is below
 constexpr int kMaxLinks = 40;
 
-Result<ByteBuffer> ReadSpan(const ByteSource& layer, const Ztoc& ztoc, size_t id, const SpanExtent& span,
+Result<ByteBuffer> ReadSpan(const ByteSource& layer, const ZtocView& ztoc, size_t id, const SpanExtent& span,
                             const FetchContext& context) {
   const uint64_t compressed_size = span.compressed.end - span.compressed.begin;
   const uint64_t size = span.uncompressed.end - span.uncompressed.begin;
@@ -30,10 +32,28 @@ Result<ByteBuffer> ReadSpan(const ByteSource& layer, const Ztoc& ztoc, size_t id
     return absl::DataLossError(fmt::format("span {}: its bytes do not match its digest", id));
   }
   ByteBuffer tar(size);
-  const ByteSpan window = id < ztoc.windows.size() ? ByteSpan(ztoc.windows[id]) : ByteSpan();
+  const ByteSpan window = id < ztoc.windows.size() ? ztoc.windows[id] : ByteSpan();
   const Status decoded = DecoderFor(ztoc.compression).Decode(span, window, compressed, tar);
   if (!decoded.ok()) return Annotate(decoded, fmt::format("span {}", id));
   return tar;
+}
+
+struct PlacedEntry {
+  size_t place = 0;  // among all
+  tar::Entry entry;
+};
+
+// The last one of that cleaned name before the place `limit`.
+Result<PlacedEntry> FindLast(const tar::Entries& entries, size_t limit, const std::string& name) {
+  std::optional<PlacedEntry> found;
+  const auto cursor = entries.Open();
+  for (size_t place = 0; place < limit; ++place) {
+    const tar::Entry* const entry = cursor->Next();
+    if (entry == nullptr) break;
+    if (CleanPath(entry->name) == name) found = {place, *entry};
+  }
+  if (!found) return absl::NotFoundError(fmt::format("{:?} is not in the layer", name));
+  return *std::move(found);
 }
 
 // Takes [file.header.begin, file.content.end) of the tar in order: first the header, to be compared, then the content.
@@ -68,25 +88,23 @@ class FileReceiver {
 
 }  // namespace
 
-Result<const tar::Entry*> FindFile(const Ztoc& ztoc, std::string_view path) {
+Result<tar::Entry> FindFile(const ZtocView& ztoc, std::string_view path) {
   std::string name = CleanPath(path);
-  auto limit = ztoc.entries.rend();  // entries from here on are looked at, from the last to the first
-  auto from = ztoc.entries.rbegin();
+  size_t limit = ztoc.entries->size();  // entries before this place are looked at
   for (int links = 0; links < kMaxLinks; ++links) {
-    const auto entry =
-        std::find_if(from, limit, [&](const tar::Entry& candidate) { return CleanPath(candidate.name) == name; });
-    if (entry == limit) return absl::NotFoundError(fmt::format("{:?} is not in the layer", name));
-    if (entry->type == tar::EntryType::kRegular) return &*entry;
-    if (entry->type != tar::EntryType::kHardLink) {
+    Result<PlacedEntry> last = FindLast(*ztoc.entries, limit, name);
+    if (!last.ok()) return last.status();
+    if (last->entry.type == tar::EntryType::kRegular) return std::move(last->entry);
+    if (last->entry.type != tar::EntryType::kHardLink) {
       return absl::FailedPreconditionError(fmt::format("{:?} is no regular file", name));
     }
-    name = CleanPath(entry->link_name);  // of an entry that came before
-    from = entry + 1;
+    name = CleanPath(last->entry.link_name);  // of an entry that came before
+    limit = last->place;
   }
   return absl::InvalidArgumentError(fmt::format("{:?} is behind too many hard links", name));
 }
 
-Status ExtractFile(const ByteSource& layer, const Ztoc& ztoc, const tar::Entry& file,
+Status ExtractFile(const ByteSource& layer, const ZtocView& ztoc, const tar::Entry& file,
                    const std::function<Status(ByteSpan)>& sink, const FetchContext& context) {
   const uint64_t begin = file.header.begin, end = std::max(file.content.end, file.header.end);
   if (file.header.end - begin > kMaxHeader) return absl::InvalidArgumentError("its header is too long");

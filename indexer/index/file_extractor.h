@@ -12,11 +12,11 @@ namespace soci {
 
 // The regular file that stands at `path` once the layer is unpacked: the last entry of that cleaned name, through hard
 // links within the layer. kNotFound if there is none, kFailedPrecondition if it is something else.
-Result<const tar::Entry*> FindFile(const Ztoc& ztoc, std::string_view path);
+Result<tar::Entry> FindFile(const ZtocView& ztoc, std::string_view path);
 
 // Delivers the file's content in order. kDataLoss if a span does not match its digest, or if the file's tar header is
 // not what the table says. Memory: one span.
-Status ExtractFile(const ByteSource& layer, const Ztoc& ztoc, const tar::Entry& file,
+Status ExtractFile(const ByteSource& layer, const ZtocView& ztoc, const tar::Entry& file,
                    const std::function<Status(ByteSpan)>& sink, const FetchContext& context);
 
 }  // namespace soci

@@ -65,16 +65,18 @@ uint64_t LargestSpan(const ZtocHead& ztoc) {
   return largest;
 }
 
-bool HasXattrs(const tar::EntryList& entries) {
-  return std::any_of(entries.begin(), entries.end(), [](const tar::Entry& entry) {
+bool HasXattrs(const tar::Entries& entries) {
+  for (const tar::Entry& entry : entries) {
     const auto record = entry.pax.lower_bound(std::string(kXattrPrefix));
-    return (record != entry.pax.end() && record->first.starts_with(kXattrPrefix)) || entry.name.ends_with(kOpaqueMark);
-  });
+    if (record != entry.pax.end() && record->first.starts_with(kXattrPrefix)) return true;
+    if (entry.name.ends_with(kOpaqueMark)) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
-IndexedLayer DescribeLayer(const ZtocHead& ztoc, const tar::EntryList& entries, const oci::DiffId& diff_id,
+IndexedLayer DescribeLayer(const ZtocHead& ztoc, const tar::Entries& entries, const oci::DiffId& diff_id,
                            const LayerIndexOptions& options) {
   return {.ztoc = {},
           .diff_id = diff_id,

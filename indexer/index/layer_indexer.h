@@ -33,7 +33,7 @@ struct IndexedLayer {
 };
 
 // What is told of a layer with this zTOC and these entries in it, but for the encoded bytes.
-IndexedLayer DescribeLayer(const ZtocHead& ztoc, const tar::EntryList& entries, const oci::DiffId& diff_id,
+IndexedLayer DescribeLayer(const ZtocHead& ztoc, const tar::Entries& entries, const oci::DiffId& diff_id,
                            const LayerIndexOptions& options);
 
 // kInvalidArgument, saying why, for a layer that cannot be indexed exactly or whose media type lies about its

@@ -49,7 +49,7 @@ std::string CleanPath(std::string_view path) {
   return clean;
 }
 
-std::vector<std::optional<SpanIdRange>> FindSpans(const ZtocHead& ztoc, const tar::EntryList& entries,
+std::vector<std::optional<SpanIdRange>> FindSpans(const ZtocHead& ztoc, const tar::Entries& entries,
                                                   const std::vector<std::string>& paths) {
   std::vector<std::optional<SpanIdRange>> found(paths.size());
   if (paths.empty()) return found;

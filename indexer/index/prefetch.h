@@ -27,7 +27,7 @@ std::string CleanPath(std::string_view path);
 
 // For each path (clean already) the spans of the first entry of that name; nothing if the layer has none. `entries` are
 // those of the zTOC.
-std::vector<std::optional<SpanIdRange>> FindSpans(const ZtocHead& ztoc, const tar::EntryList& entries,
+std::vector<std::optional<SpanIdRange>> FindSpans(const ZtocHead& ztoc, const tar::Entries& entries,
                                                   const std::vector<std::string>& paths);
 
 // Sorted; ranges that overlap or touch are one.

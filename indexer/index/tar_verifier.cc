@@ -49,8 +49,8 @@ TarVerifier::TarVerifier(const ZtocView& ztoc, LayerFaults& faults)
         CompareEntry(entry);
         return OkStatus();
       }),
-      next_entry_(ztoc.entries.begin()),
-      no_entry_(ztoc.entries.end()) {}
+      entries_(ztoc.entries->Open()),
+      next_entry_(entries_->Next()) {}
 
 // The next place at which something is to be looked at.
 uint64_t TarVerifier::NextBorder() const {
@@ -103,16 +103,16 @@ void TarVerifier::CheckWindow(size_t id) {
 }
 
 void TarVerifier::CompareEntry(const tar::Entry& entry) {
-  while (next_entry_ != no_entry_ && next_entry_->header.end < entry.header.end) {
+  while (next_entry_ != nullptr && next_entry_->header.end < entry.header.end) {
     faults_.Add(fmt::format("entry {}: is not in the layer", Quoted(next_entry_->name)));
-    ++next_entry_;
+    next_entry_ = entries_->Next();
   }
-  if (next_entry_ == no_entry_ || next_entry_->header.end > entry.header.end) {
+  if (next_entry_ == nullptr || next_entry_->header.end > entry.header.end) {
     faults_.Add(fmt::format("entry {}: is missing in the index", Quoted(entry.name)));
     return;
   }
   const std::string difference = EntryDifference(*next_entry_, entry);
-  ++next_entry_;
+  next_entry_ = entries_->Next();
   if (!difference.empty()) faults_.Add(fmt::format("entry {}: {}", Quoted(entry.name), difference));
 }
 
@@ -120,7 +120,7 @@ void TarVerifier::Finish() {
   PassBorders();  // of an empty tar
   if (reading_) {
     if (const Status status = reader_.Finish(); !status.ok()) faults_.Add(std::string(Message(status)));
-    for (; next_entry_ != no_entry_; ++next_entry_) {
+    for (; next_entry_ != nullptr; next_entry_ = entries_->Next()) {
       faults_.Add(fmt::format("entry {}: is not in the layer", Quoted(next_entry_->name)));
     }
     // Of a plain layer the end of the archive may lie before the end of the blob, so only the reader knows it.

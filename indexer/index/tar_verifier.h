@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -40,9 +41,9 @@ class TarVerifier {
   const std::vector<SpanExtent> extents_;
   LayerFaults& faults_;
   tar::Reader reader_;
-  bool reading_ = true;                  // the tar reader has not given up
-  tar::EntryList::Iterator next_entry_;  // of the table's
-  const tar::EntryList::Iterator no_entry_;
+  bool reading_ = true;  // the tar reader has not given up
+  const std::unique_ptr<tar::Entries::Cursor> entries_;
+  const tar::Entry* next_entry_;  // of the table's; null after the last
   uint64_t position_ = 0;
   size_t next_span_ = 0;  // whose end is waited for
   std::string history_;   // the last bytes, up to a window

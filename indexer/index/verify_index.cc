@@ -81,7 +81,7 @@ Status VerifyOne(ImageHome& home, const Job& job, LayerProgress& progress, const
     return OkStatus();
   }
   verdict.spans = ztoc->span_digests.size();
-  verdict.entries = ztoc->entries.size();
+  verdict.entries = ztoc->entries->size();
   Result<std::unique_ptr<ByteSource>> source = home.Open(verdict.layer);
   if (!source.ok()) {
     if (!IsFault(source.status())) return source.status();

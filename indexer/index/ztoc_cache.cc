@@ -47,7 +47,7 @@ std::optional<IndexedLayer> ZtocCache::Find(const oci::Descriptor& layer, const 
   const bool of_this_layer = ztoc.ok() && ztoc->compressed_size == static_cast<uint64_t>(layer.size) &&
                              ztoc->span_size == options.span_size && ztoc->build_tool == options.build_tool;
   if (!of_this_layer) return std::nullopt;
-  IndexedLayer indexed = DescribeLayer(*ztoc, ztoc->entries, *diff_id, options);
+  IndexedLayer indexed = DescribeLayer(*ztoc, *ztoc->entries, *diff_id, options);
   indexed.ztoc = *std::move(file);
   return indexed;
 }

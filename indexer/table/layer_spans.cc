@@ -16,7 +16,7 @@ Status Refuse(size_t span, std::string_view why) {
   return absl::InvalidArgumentError(fmt::format("span {} {}", span, why));
 }
 
-Status CheckGzipCheckpoint(const Ztoc& ztoc, size_t i) {
+Status CheckGzipCheckpoint(const ZtocView& ztoc, size_t i) {
   const Checkpoint& point = ztoc.checkpoints[i];
   if (point.bits > 7) return Refuse(i, "starts at an impossible bit");
   if (point.compressed < (point.bits != 0 ? 2u : 1u) || point.compressed > ztoc.compressed_size) {
@@ -33,7 +33,7 @@ Status CheckGzipCheckpoint(const Ztoc& ztoc, size_t i) {
   return OkStatus();
 }
 
-Result<std::vector<LayerSpan>> GzipSpans(const Ztoc& ztoc) {
+Result<std::vector<LayerSpan>> GzipSpans(const ZtocView& ztoc) {
   const size_t count = ztoc.checkpoints.size();
   if (count == 0) return absl::InvalidArgumentError("a gzip layer without checkpoints");
   if (ztoc.windows.size() != count || ztoc.span_digests.size() != count) {
@@ -63,12 +63,12 @@ Result<std::vector<LayerSpan>> GzipSpans(const Ztoc& ztoc) {
                                      [](std::byte byte) { return byte != std::byte{0}; })) {
       return Refuse(i, "has a window before the first byte");
     }
-    spans.push_back({extent, ztoc.span_digests[i], &ztoc.windows[i]});
+    spans.push_back({extent, ztoc.span_digests[i], ztoc.windows[i]});
   }
   return spans;
 }
 
-Result<std::vector<LayerSpan>> PlainTarSpans(const Ztoc& ztoc) {
+Result<std::vector<LayerSpan>> PlainTarSpans(const ZtocView& ztoc) {
   // The stream's end, not the archive's: what follows the archive has to be hashed too.
   const uint64_t size = ztoc.compressed_size;
   if (size == 0) return std::vector<LayerSpan>();
@@ -83,14 +83,14 @@ Result<std::vector<LayerSpan>> PlainTarSpans(const Ztoc& ztoc) {
     SpanExtent extent;
     extent.compressed = {i * ztoc.span_size, i + 1 < count ? (i + 1) * ztoc.span_size : size};
     extent.uncompressed = {extent.compressed.begin, extent.compressed.end};
-    spans.push_back({extent, ztoc.span_digests[i], nullptr});
+    spans.push_back({extent, ztoc.span_digests[i], {}});
   }
   return spans;
 }
 
 }  // namespace
 
-Result<std::vector<LayerSpan>> CheckedSpans(const Ztoc& ztoc) {
+Result<std::vector<LayerSpan>> CheckedSpans(const ZtocView& ztoc) {
   if (ztoc.compressed_size > kMaxLayerSize || ztoc.uncompressed_size > kMaxLayerSize) {
     return absl::InvalidArgumentError("a layer of an absurd size");
   }

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "indexer/base/bytes.h"
 #include "indexer/base/result.h"
 #include "indexer/codec/checkpoint.h"
 #include "indexer/ztoc/ztoc.h"
@@ -15,11 +16,11 @@ inline constexpr uint64_t kMaxSpanSize = uint64_t{256} << 20;
 struct LayerSpan {
   SpanExtent extent;
   oci::Digest digest;
-  const Window* window = nullptr;  // in the zTOC; none for a plain tar
+  ByteSpan window;  // of the zTOC's; none for a plain tar
 };
 
 // Spans without a tar byte (a compressor's empty first or last block) are left out, so those that remain are strictly
 // increasing and cover [0, end of the last) of the tar. kInvalidArgument naming the span that contradicts the others.
-Result<std::vector<LayerSpan>> CheckedSpans(const Ztoc& ztoc);
+Result<std::vector<LayerSpan>> CheckedSpans(const ZtocView& ztoc);
 
 }  // namespace soci::table

@@ -11,6 +11,7 @@
 namespace soci::table {
 namespace {
 
+constexpr size_t kTextBlock = 64 << 10;
 constexpr std::string_view kXattrRecord = "SCHILY.xattr.";
 constexpr int kMaxLinksInPath = 40;  // the kernel's
 // Nobody's layer is deeper than this on average; a hostile one may not keep us busy.
@@ -62,6 +63,15 @@ bool IsCarriedXattr(std::string_view name, uint32_t mode) {
 
 }  // namespace
 
+std::string_view TextPool::Keep(std::string_view text) {
+  if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < text.size()) {
+    blocks_.emplace_back().reserve(std::max(kTextBlock, text.size()));
+  }
+  std::string& block = blocks_.back();
+  block += text;
+  return std::string_view(block).substr(block.size() - text.size());
+}
+
 LayerTree::LayerTree(size_t members, bool with_xattrs)
     : with_xattrs_(with_xattrs),
       implied_directories_left_(16 * members + 4096),
@@ -98,7 +108,7 @@ Result<LayerTree::Index> LayerTree::MakeParent(Index directory, std::string_view
   inode.parent = directory;
   inode.path_length = static_cast<uint32_t>(inodes_[directory].path_length + 1 + name.size());
   inodes_.push_back(std::move(inode));
-  children_.emplace(std::pair(directory, name), made);
+  children_.emplace(std::pair(directory, texts_.Keep(name)), made);
   return made;
 }
 
@@ -152,7 +162,7 @@ Result<LayerTree::Index> LayerTree::HardLinkTarget(std::string_view target) {
   return found;
 }
 
-void LayerTree::SetAttributes(Inode& inode, const tar::Entry& member) const {
+void LayerTree::SetAttributes(Inode& inode, const tar::Entry& member) {
   inode.implied = false;
   if (!S_ISLNK(inode.mode)) inode.mode = (inode.mode & S_IFMT) | (static_cast<uint32_t>(member.mode) & 07777);
   inode.uid = OwnerOf(member.uid);
@@ -166,13 +176,13 @@ void LayerTree::SetAttributes(Inode& inode, const tar::Entry& member) const {
     if (name.substr(0, kXattrRecord.size()) != kXattrRecord) break;
     name.remove_prefix(kXattrRecord.size());
     if (!IsCarriedXattr(name, inode.mode)) continue;
-    const std::pair<std::string_view, std::string_view> xattr(name, record->second);
-    auto place = std::lower_bound(inode.xattrs.begin(), inode.xattrs.end(), xattr,
-                                  [](const auto& a, const auto& b) { return a.first < b.first; });
+    const std::string_view value = texts_.Keep(record->second);
+    auto place = std::lower_bound(inode.xattrs.begin(), inode.xattrs.end(), name,
+                                  [](const auto& xattr, std::string_view sought) { return xattr.first < sought; });
     if (place != inode.xattrs.end() && place->first == name) {
-      place->second = xattr.second;
+      place->second = value;
     } else {
-      inode.xattrs.insert(place, xattr);
+      inode.xattrs.insert(place, {texts_.Keep(name), value});
     }
   }
 }
@@ -184,7 +194,7 @@ Status LayerTree::AddWhiteout(const tar::Entry& member, Index directory, std::st
   }
   const std::string_view deleted = name.substr(tar::kWhiteoutPrefix.size());
   if (deleted.empty() || deleted == "." || deleted == "..") return absl::InvalidArgumentError("a whiteout of nothing");
-  whiteouts_.push_back({directory, deleted, &member});
+  whiteouts_.push_back({directory, texts_.Keep(deleted), OwnerOf(member.uid), OwnerOf(member.gid)});
   return OkStatus();
 }
 
@@ -204,7 +214,7 @@ Result<LayerTree::Index> LayerTree::Create(const tar::Entry& member, Index paren
         return absl::InvalidArgumentError("a symlink's target is empty, too long or has a NUL in it");
       }
       inode.mode |= 0777;
-      inode.link_target = member.link_name;
+      inode.link_target = texts_.Keep(member.link_name);
     } else if (member.type == tar::EntryType::kRegular) {
       inode.content = member.content;
     } else if (member.type == tar::EntryType::kCharDevice || member.type == tar::EntryType::kBlockDevice) {
@@ -213,7 +223,7 @@ Result<LayerTree::Index> LayerTree::Create(const tar::Entry& member, Index paren
     }
     inodes_.push_back(std::move(inode));
   }
-  children_[{parent, name}] = made;
+  children_[{parent, texts_.Keep(name)}] = made;
   SetAttributes(inodes_[made], member);
   return made;
 }
@@ -252,8 +262,8 @@ void LayerTree::AddWhiteouts() {
     if (!children_.emplace(std::pair(whiteout.directory, whiteout.name), made).second) continue;
     Inode inode;
     inode.mode = S_IFCHR;
-    inode.uid = OwnerOf(whiteout.member->uid);
-    inode.gid = OwnerOf(whiteout.member->gid);
+    inode.uid = whiteout.uid;
+    inode.gid = whiteout.gid;
     inode.parent = whiteout.directory;
     inodes_.push_back(std::move(inode));
   }

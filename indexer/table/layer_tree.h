@@ -3,12 +3,14 @@
 // The rules (docs/formats.md): a directory met again takes the new attributes and keeps its children; anything else
 // replaces what had its name; a hard link needs an earlier target and brings its attributes to it; symlinks in the path
 // of a member are followed inside the layer; attributes of the root itself are not taken; whiteouts become what
-// overlayfs understands. Work and memory are bounded by the members, whatever they say. One thread. Borrows the
-// entries.
+// overlayfs understands. Work and memory are bounded by the members, whatever they say. One thread. Keeps what it
+// needs of a member, so that members may come one at a time.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -17,6 +19,15 @@
 #include "indexer/tar/entry.h"
 
 namespace soci::table {
+
+// Texts that stay where they are. One thread at a time.
+class TextPool {
+ public:
+  std::string_view Keep(std::string_view text);
+
+ private:
+  std::deque<std::string> blocks_;  // filled up to their capacity, never beyond
+};
 
 class LayerTree {
  public:
@@ -65,7 +76,8 @@ class LayerTree {
   struct Whiteout {
     Index directory;
     std::string_view name;
-    const tar::Entry* member;
+    uint32_t uid;
+    uint32_t gid;
   };
 
   Status CheckDepth(Index directory, std::string_view name) const;
@@ -74,7 +86,7 @@ class LayerTree {
   Result<Index> HardLinkTarget(std::string_view target);
   Status AddWhiteout(const tar::Entry& member, Index directory, std::string_view name);
   Result<Index> Create(const tar::Entry& member, Index parent, std::string_view name);
-  void SetAttributes(Inode& inode, const tar::Entry& member) const;
+  void SetAttributes(Inode& inode, const tar::Entry& member);
   Index Find(Index directory, std::string_view name) const;
 
   const bool with_xattrs_;
@@ -83,6 +95,7 @@ class LayerTree {
   std::vector<Inode> inodes_;
   Children children_;  // an ordered map: no choice of names makes it slow, and its order is the one we need
   std::vector<Whiteout> whiteouts_;
+  TextPool texts_;  // what the views above are of
 };
 
 }  // namespace soci::table

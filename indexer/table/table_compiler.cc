@@ -52,14 +52,14 @@ struct MemberData {
 };
 
 // Applies all members in order; returns where their data lie.
-Result<std::vector<MemberData>> ApplyMembers(const Ztoc& ztoc, uint64_t layer_end, LayerTree& tree,
+Result<std::vector<MemberData>> ApplyMembers(const ZtocView& ztoc, uint64_t layer_end, LayerTree& tree,
                                              table::TableWriter& writer) {
   std::vector<MemberData> contents;
   uint64_t end = 0;
-  for (size_t i = 0; i < ztoc.entries.size(); ++i) {
-    const tar::Entry& entry = ztoc.entries[i];
+  size_t place = 0;
+  for (const tar::Entry& entry : *ztoc.entries) {
     const auto annotate = [&](const Status& status) {
-      return Annotate(status, fmt::format("member {} \"{}\"", i, Quoted(entry.name)));
+      return Annotate(status, fmt::format("member {} \"{}\"", place, Quoted(entry.name)));
     };
     if (Status status = CheckPlace(entry, end, layer_end); !status.ok()) return annotate(status);
     end = std::max(entry.header.end, entry.content.end);
@@ -68,6 +68,7 @@ Result<std::vector<MemberData>> ApplyMembers(const Ztoc& ztoc, uint64_t layer_en
     writer.Append(Section::kHeaders,
                   table::HeaderRecord{entry.header.begin, entry.header.end, MemberFingerprint(entry)});
     if (!entry.content.empty()) contents.push_back({*inode, entry.content});
+    ++place;
   }
   tree.AddWhiteouts();
   if (tree.inode_count() > table::kMaxInodes) return absl::InvalidArgumentError("too many files");
@@ -180,7 +181,7 @@ void WriteSpans(const std::vector<table::LayerSpan>& spans, table::TableWriter& 
     record.uncompressed_end = span.extent.uncompressed.end;
     record.bits = span.extent.bits;
     record.digest = span.digest.raw();
-    const std::string packed = span.window == nullptr ? std::string() : PackWindow(*span.window);
+    const std::string packed = span.window.empty() ? std::string() : PackWindow(span.window);
     record.window = writer.Store(Section::kWindows, packed);
     record.window_length = static_cast<uint32_t>(packed.size());
     record.window_crc32c = Crc32c(AsBytes(packed));
@@ -190,11 +191,11 @@ void WriteSpans(const std::vector<table::LayerSpan>& spans, table::TableWriter& 
 
 }  // namespace
 
-Result<std::string> CompileTable(const Ztoc& ztoc, const oci::LayerDigest& layer, const CompileOptions& options) {
+Result<std::string> CompileTable(const ZtocView& ztoc, const oci::LayerDigest& layer, const CompileOptions& options) {
   SOCI_ASSIGN_OR_RETURN(const std::vector<table::LayerSpan> spans, table::CheckedSpans(ztoc));
   const uint64_t layer_end = spans.empty() ? 0 : spans.back().extent.uncompressed.end;
   table::TableWriter writer;
-  LayerTree tree(ztoc.entries.size(), !options.disable_xattrs);
+  LayerTree tree(ztoc.entries->size(), !options.disable_xattrs);
   SOCI_ASSIGN_OR_RETURN(const std::vector<MemberData> contents, ApplyMembers(ztoc, layer_end, tree, writer));
   TreeWriter tree_writer(tree, writer);
   const Numbers numbers = tree_writer.Write();

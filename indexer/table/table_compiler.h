@@ -20,7 +20,8 @@ struct CompileOptions {
 };
 
 // The table's bytes. kInvalidArgument, naming the entry or span, for a zTOC that is malformed or hostile.
-Result<std::string> CompileTable(const Ztoc& ztoc, const oci::LayerDigest& layer, const CompileOptions& options = {});
+Result<std::string> CompileTable(const ZtocView& ztoc, const oci::LayerDigest& layer,
+                                 const CompileOptions& options = {});
 
 // What a member's header says, in 16 bytes: name, type, size, link target, mode, owner, mtime, device numbers and
 // xattrs. Compared when the header's span arrives, so that a false table is found out before that file is served from

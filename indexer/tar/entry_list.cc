@@ -149,27 +149,30 @@ Entry EntryList::TakeBack() {
   return entry;
 }
 
-EntryList::Iterator EntryList::begin() const { return {*this, 0}; }
-EntryList::Iterator EntryList::end() const { return {*this, chunks_.size()}; }
+class EntryList::PackedCursor final : public Cursor {
+ public:
+  explicit PackedCursor(const EntryList& list) : list_(list) {}
 
-EntryList::Iterator::Iterator(const EntryList& list, size_t chunk) : list_(&list), chunk_(chunk) { Load(); }
-
-EntryList::Iterator& EntryList::Iterator::operator++() {
-  begin_ = end_;
-  if (begin_ == list_->chunks_[chunk_].size()) {
-    ++chunk_;
-    begin_ = 0;
+  const Entry* Next() override {
+    if (chunk_ == list_.chunks_.size()) return nullptr;
+    const std::string_view chunk = list_.chunks_[chunk_];
+    Unpacker unpacker(chunk.substr(next_));
+    unpacker.Take(entry_);
+    next_ = chunk.size() - unpacker.left() + kTrailerSize;
+    if (next_ == chunk.size()) {
+      ++chunk_;
+      next_ = 0;
+    }
+    return &entry_;
   }
-  Load();
-  return *this;
-}
 
-void EntryList::Iterator::Load() {
-  if (chunk_ == list_->chunks_.size()) return;
-  const std::string_view chunk = list_->chunks_[chunk_];
-  Unpacker unpacker(chunk.substr(begin_));
-  unpacker.Take(entry_);
-  end_ = chunk.size() - unpacker.left() + kTrailerSize;
-}
+ private:
+  const EntryList& list_;
+  size_t chunk_ = 0;  // that the next entry is in
+  size_t next_ = 0;   // where it begins there
+  Entry entry_;
+};
+
+std::unique_ptr<Entries::Cursor> EntryList::Open() const { return std::make_unique<PackedCursor>(*this); }
 
 }  // namespace soci::tar

@@ -9,19 +9,11 @@ std::vector<SpanExtent> ZtocHead::Spans() const {
   return SpansOf(checkpoints, compressed_size, uncompressed_size);
 }
 
-Ztoc Unpack(ZtocDraft draft) {
-  Ztoc ztoc;
-  static_cast<ZtocHead&>(ztoc) = static_cast<ZtocHead&&>(draft);
-  ztoc.entries.assign(draft.entries.begin(), draft.entries.end());
-  ztoc.windows = std::move(draft.windows);
-  return ztoc;
-}
-
-ZtocView ViewOf(const Ztoc& ztoc) {
+ZtocView ViewOf(const ZtocDraft& draft) {
   ZtocView view;
-  static_cast<ZtocHead&>(view) = ztoc;
-  for (const tar::Entry& entry : ztoc.entries) view.entries.Append(entry);
-  view.windows.assign(ztoc.windows.begin(), ztoc.windows.end());
+  static_cast<ZtocHead&>(view) = draft;
+  view.entries = std::shared_ptr<const tar::Entries>(std::shared_ptr<void>(), &draft.entries);
+  view.windows.assign(draft.windows.begin(), draft.windows.end());
   return view;
 }
 

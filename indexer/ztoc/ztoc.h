@@ -1,10 +1,11 @@
 // A zTOC as values: what one layer's table of contents says. Reading checks what the format promises, and nothing about
 // the layer itself; see verify. Values; no thread rules.
 //
-// Ztoc is the one to work with. Entries and windows of a large layer are many MiB, so a draft, which is being written,
-// holds the entries packed, and a view, which is compared with the layer, leaves the windows where they are.
+// Entries and windows of a large layer are many MiB, so neither form holds them loosely: a draft, which is written, has
+// the entries packed; a view, which is read, leaves both where they are and tells the entries one at a time.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +14,7 @@
 #include "indexer/base/result.h"
 #include "indexer/codec/checkpoint.h"
 #include "indexer/oci/digest.h"
-#include "indexer/tar/entry.h"
+#include "indexer/tar/entries.h"
 #include "indexer/tar/entry_list.h"
 
 namespace soci {
@@ -31,33 +32,25 @@ struct ZtocHead {
   std::vector<SpanExtent> Spans() const;
 };
 
-struct Ztoc : ZtocHead {
-  std::vector<tar::Entry> entries;  // in tar order
-  Windows windows;                  // gzip only, one per checkpoint
-};
-
 struct ZtocDraft : ZtocHead {
   tar::EntryList entries;  // in tar order
   Windows windows;         // gzip only, one per checkpoint
 };
 
 struct ZtocView : ZtocHead {
-  tar::EntryList entries;         // in tar order
-  std::vector<ByteSpan> windows;  // gzip only, one per checkpoint; borrowed
+  std::shared_ptr<const tar::Entries> entries;  // in tar order; never null, shared by copies of the view
+  std::vector<ByteSpan> windows;                // gzip only, one per checkpoint
 };
 
 // The bytes that the reference tool would write. kInvalidArgument for what its format cannot hold. Entries and windows
 // are let go as they are written, so that there is never much more than one zTOC in memory.
 Result<std::string> EncodeZtoc(ZtocDraft ztoc);
-Result<std::string> EncodeZtoc(Ztoc ztoc);
 
-// kInvalidArgument naming what is wrong. Bounded: never uses more memory than a small multiple of the input.
-Result<Ztoc> DecodeZtoc(std::string_view bytes);
-// The same, in little memory. Borrows `bytes`, which are aligned as FlatBuffers want them: a string's are.
+// kInvalidArgument naming what is wrong; everything is checked here, so that reading the entries cannot fail. Little
+// memory, whatever the bytes say. Borrows `bytes`, which are aligned as FlatBuffers want them: a string's are.
 Result<ZtocView> ViewZtoc(std::string_view bytes);
 
-Ztoc Unpack(ZtocDraft draft);
-// Borrows the windows.
-ZtocView ViewOf(const Ztoc& ztoc);
+// Borrows entries and windows.
+ZtocView ViewOf(const ZtocDraft& draft);
 
 }  // namespace soci

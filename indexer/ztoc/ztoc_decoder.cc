@@ -1,22 +1,16 @@
-// Reads a zTOC that anybody may have written. FlatBuffers' verifier proves that every offset stays inside; the limits
-// below keep a small file from standing for a large value (one table or text named many times), and the checks at the
-// end prove that spans and members lie in order and inside the layer.
+// Reads a zTOC that anybody may have written. FlatBuffers' verifier proves that every offset stays inside; the checks
+// at the end prove that spans lie in order and inside the layer. The entries have a file of their own.
 #include <flatbuffers/flatbuffers.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <utility>
 #include <vector>
 
 #include "indexer/codec/zinfo.h"
-#include "indexer/tar/header.h"
-#include "indexer/tar/number.h"
-#include "indexer/tar/sparse.h"
-#include "indexer/ztoc/entry_type.h"
-#include "indexer/ztoc/mod_time.h"
 #include "indexer/ztoc/ztoc.h"
+#include "indexer/ztoc/ztoc_entries.h"
 #include "proto/ztoc/tar_zinfo_generated.h"
 #include "proto/ztoc/ztoc_generated.h"
 
@@ -26,90 +20,47 @@ namespace {
 constexpr flatbuffers::uoffset_t kMaxDepth = 8;  // the schema nests five deep
 constexpr flatbuffers::uoffset_t kMaxTables = 100'000'000;
 constexpr uint64_t kMaxOffset = uint64_t{1} << 62;
-// The least bytes that one of these takes when it is not shared: values may not outgrow the file they came from.
-constexpr uint64_t kBytesPerEntry = 64;
-constexpr uint64_t kBytesPerRecord = 24;
 // A byte of deflate data cannot become more: 258 bytes from a length code and a distance code of one bit each.
 constexpr uint64_t kMaxExpansion = 1032;
 
 Status Malformed(std::string_view what) { return absl::InvalidArgumentError(fmt::format("zTOC malformed: {}", what)); }
 
-// What may still be taken from the file.
-class Budget {
+std::string_view ViewOfText(const flatbuffers::String* text) {
+  return text == nullptr ? std::string_view() : std::string_view(text->c_str(), text->size());
+}
+
+class HeadDecoder {
  public:
-  explicit Budget(uint64_t size) : left_(size) {}
-  Status Take(uint64_t count, std::string_view what) {
-    if (count > left_) return Malformed(fmt::format("{} take more room than the file has", what));
-    left_ -= count;
-    return OkStatus();
-  }
-
- private:
-  uint64_t left_;
-};
-
-class Decoder {
- public:
-  explicit Decoder(std::string_view bytes) : bytes_(bytes), texts_(bytes.size()), tables_(bytes.size()) {}
-
-  // All but the entries. The windows stay in the bytes.
-  Status DecodeHead();
-  // Each entry as the table has it, not placed yet. After DecodeHead.
-  Status DecodeEntries(const std::function<Status(tar::Entry)>& sink);
-  // A zTOC tells only where data begins: the header begins where the member before it ends, rounded up to a block.
-  // Called in tar order.
-  Status Place(tar::Entry& entry);
+  // Everything but the entries. The windows stay in the bytes.
+  Status Decode(std::string_view bytes);
 
   ZtocHead& head() { return ztoc_; }
   std::vector<ByteSpan>& windows() { return windows_; }
-  size_t entry_count() const;
 
  private:
   Status TakeSizes(const fbs::Ztoc& root);
-  Result<tar::Entry> TakeEntry(const fbs::FileMetadata& file);
-  Status TakeRecords(const fbs::FileMetadata& file, tar::Entry& entry);
-  Status TakeText(const flatbuffers::String* text, std::string& out);
   Status TakeCompression(const fbs::CompressionInfo& info);
   Status TakeTarZinfo(std::string_view bytes);
   Status CheckSpans() const;
 
-  std::string_view bytes_;
-  Budget texts_;
-  Budget tables_;
   ZtocHead ztoc_;
   std::vector<ByteSpan> windows_;
-  uint64_t next_header_ = 0;
 };
 
-Status Decoder::DecodeHead() {
-  flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(bytes_.data()), bytes_.size(), kMaxDepth, kMaxTables);
-  if (bytes_.size() >= FLATBUFFERS_MAX_BUFFER_SIZE || !fbs::VerifyZtocBuffer(verifier)) {
+Status HeadDecoder::Decode(std::string_view bytes) {
+  flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(), kMaxDepth, kMaxTables);
+  if (bytes.size() >= FLATBUFFERS_MAX_BUFFER_SIZE || !fbs::VerifyZtocBuffer(verifier)) {
     return Malformed("not a FlatBuffer of this kind");
   }
-  const fbs::Ztoc& root = *fbs::GetZtoc(bytes_.data());
+  const fbs::Ztoc& root = *fbs::GetZtoc(bytes.data());
   SOCI_RETURN_IF_ERROR(TakeSizes(root));
-  SOCI_RETURN_IF_ERROR(TakeText(root.build_tool_identifier(), ztoc_.build_tool));
+  ztoc_.build_tool = ViewOfText(root.build_tool_identifier());
   if (root.compression_info() == nullptr) return Malformed("no compression info");
   SOCI_RETURN_IF_ERROR(TakeCompression(*root.compression_info()));
-  SOCI_RETURN_IF_ERROR(CheckSpans());
-  return tables_.Take(uint64_t{entry_count()} * kBytesPerEntry, "entries");
+  return CheckSpans();
 }
 
-size_t Decoder::entry_count() const {
-  const fbs::TOC* const toc = fbs::GetZtoc(bytes_.data())->toc();
-  return toc == nullptr || toc->metadata() == nullptr ? 0 : toc->metadata()->size();
-}
-
-Status Decoder::DecodeEntries(const std::function<Status(tar::Entry)>& sink) {
-  if (entry_count() == 0) return OkStatus();
-  for (const fbs::FileMetadata* file : *fbs::GetZtoc(bytes_.data())->toc()->metadata()) {
-    SOCI_ASSIGN_OR_RETURN(tar::Entry entry, TakeEntry(*file));
-    SOCI_RETURN_IF_ERROR(sink(std::move(entry)));
-  }
-  return OkStatus();
-}
-
-Status Decoder::TakeSizes(const fbs::Ztoc& root) {
+Status HeadDecoder::TakeSizes(const fbs::Ztoc& root) {
   if (root.compressed_archive_size() < 0 || root.uncompressed_archive_size() < 0) return Malformed("negative size");
   ztoc_.compressed_size = static_cast<uint64_t>(root.compressed_archive_size());
   ztoc_.uncompressed_size = static_cast<uint64_t>(root.uncompressed_archive_size());
@@ -117,62 +68,7 @@ Status Decoder::TakeSizes(const fbs::Ztoc& root) {
   return OkStatus();
 }
 
-Status Decoder::TakeText(const flatbuffers::String* text, std::string& out) {
-  out.clear();
-  if (text == nullptr) return OkStatus();
-  SOCI_RETURN_IF_ERROR(texts_.Take(text->size(), "texts"));
-  out.assign(text->c_str(), text->size());
-  return OkStatus();
-}
-
-Result<tar::Entry> Decoder::TakeEntry(const fbs::FileMetadata& file) {
-  tar::Entry entry;
-  SOCI_RETURN_IF_ERROR(TakeText(file.name(), entry.name));
-  SOCI_RETURN_IF_ERROR(TakeText(file.linkname(), entry.link_name));
-  SOCI_RETURN_IF_ERROR(TakeText(file.uname(), entry.uname));
-  SOCI_RETURN_IF_ERROR(TakeText(file.gname(), entry.gname));
-  SOCI_RETURN_IF_ERROR(TakeRecords(file, entry));
-  const std::string_view type_name = file.type() ? std::string_view(file.type()->c_str(), file.type()->size()) : "";
-  const std::optional<tar::EntryType> type = EntryTypeOf(type_name);
-  if (!type) return Malformed(fmt::format("\"{}\" has an unknown type", entry.name));
-  entry.type = *type;
-  entry.mode = file.mode();
-  entry.uid = file.uid();
-  entry.gid = file.gid();
-  entry.size = file.uncompressed_size();
-  entry.device_major = file.devmajor();
-  entry.device_minor = file.devminor();
-  if (file.uncompressed_offset() < 0) return Malformed(fmt::format("\"{}\" has a negative offset", entry.name));
-  entry.header.end = static_cast<uint64_t>(file.uncompressed_offset());
-
-  const std::string_view time_text =
-      file.mod_time() ? std::string_view(file.mod_time()->c_str(), file.mod_time()->size()) : "";
-  ModTime time = ParseModTime(time_text).value_or(kNoModTime);
-  if (time_text.empty()) {
-    // A year that the text cannot tell. The member's own record still tells it.
-    const auto record = entry.pax.find("mtime");
-    const auto exact = record == entry.pax.end() ? std::nullopt : tar::ParsePaxTime(record->second);
-    if (exact) time = {exact->seconds, exact->nanoseconds};
-  }
-  entry.mtime_seconds = time.seconds;
-  entry.mtime_nanoseconds = time.nanoseconds;
-  return entry;
-}
-
-Status Decoder::TakeRecords(const fbs::FileMetadata& file, tar::Entry& entry) {
-  if (file.xattrs() == nullptr) return OkStatus();
-  SOCI_RETURN_IF_ERROR(tables_.Take(uint64_t{file.xattrs()->size()} * kBytesPerRecord, "PAX records"));
-  for (const fbs::Xattr* record : *file.xattrs()) {
-    std::string key;
-    std::string value;
-    SOCI_RETURN_IF_ERROR(TakeText(record->key(), key));
-    SOCI_RETURN_IF_ERROR(TakeText(record->value(), value));
-    entry.pax.insert_or_assign(std::move(key), std::move(value));
-  }
-  return OkStatus();
-}
-
-Status Decoder::TakeCompression(const fbs::CompressionInfo& info) {
+Status HeadDecoder::TakeCompression(const fbs::CompressionInfo& info) {
   const std::string_view zinfo_bytes =
       info.checkpoints()
           ? std::string_view(reinterpret_cast<const char*>(info.checkpoints()->data()), info.checkpoints()->size())
@@ -207,7 +103,7 @@ Status Decoder::TakeCompression(const fbs::CompressionInfo& info) {
   return OkStatus();
 }
 
-Status Decoder::TakeTarZinfo(std::string_view bytes) {
+Status HeadDecoder::TakeTarZinfo(std::string_view bytes) {
   // The inner buffer need not be aligned inside the outer one, so it is read from a copy.
   if (bytes.size() > 4096) return Malformed("oversized info of a plain tar");
   std::vector<uint64_t> aligned((bytes.size() + 7) / 8);
@@ -223,7 +119,7 @@ Status Decoder::TakeTarZinfo(std::string_view bytes) {
   return OkStatus();
 }
 
-Status Decoder::CheckSpans() const {
+Status HeadDecoder::CheckSpans() const {
   if (ztoc_.compression == Compression::kUncompressed) {
     if (ztoc_.uncompressed_size > ztoc_.compressed_size) return Malformed("a plain tar longer than its layer");
     const uint64_t spans = ztoc_.compressed_size / ztoc_.span_size + (ztoc_.compressed_size % ztoc_.span_size != 0);
@@ -255,82 +151,19 @@ Status Decoder::CheckSpans() const {
   return OkStatus();
 }
 
-Status Decoder::Place(tar::Entry& entry) {
-  if (entry.header.end < next_header_ + tar::kBlockSize || entry.header.end > ztoc_.uncompressed_size) {
-    return Malformed(fmt::format("\"{}\" lies over another member or outside the archive", entry.name));
-  }
-  entry.header.begin = next_header_;
-  uint64_t size = 0;
-  if (!tar::IsHeaderOnly(entry.type)) {
-    if (tar::SparseFormatOf(entry.pax) != tar::SparseFormat::kNone) {
-      return Malformed(fmt::format("\"{}\" is sparse: its content cannot be told", entry.name));
-    }
-    if (entry.size < 0 || static_cast<uint64_t>(entry.size) > ztoc_.uncompressed_size - entry.header.end) {
-      return Malformed(fmt::format("content of \"{}\" lies outside the archive", entry.name));
-    }
-    size = static_cast<uint64_t>(entry.size);
-  }
-  entry.content = {entry.header.end, entry.header.end + size};
-  next_header_ = tar::RoundToBlock(entry.content.end);
-  return OkStatus();
-}
-
-Result<Ztoc> Decode(std::string_view bytes) {
-  Decoder decoder(bytes);
-  Ztoc ztoc;
-  SOCI_RETURN_IF_ERROR(decoder.DecodeHead());
-  ztoc.entries.reserve(decoder.entry_count());
-  auto keep = [&](tar::Entry entry) {
-    ztoc.entries.push_back(std::move(entry));
-    return OkStatus();
-  };
-  SOCI_RETURN_IF_ERROR(decoder.DecodeEntries(keep));
-  std::stable_sort(ztoc.entries.begin(), ztoc.entries.end(),
-                   [](const tar::Entry& a, const tar::Entry& b) { return a.header.end < b.header.end; });
-  for (tar::Entry& entry : ztoc.entries) SOCI_RETURN_IF_ERROR(decoder.Place(entry));
-  for (const ByteSpan window : decoder.windows()) {
-    std::memcpy(ztoc.windows.emplace_back().data(), window.data(), kWindowSize);
-  }
-  static_cast<ZtocHead&>(ztoc) = std::move(decoder.head());
-  return ztoc;
-}
-
-bool IsAligned(std::string_view bytes) {
-  // FlatBuffers loads its numbers in place and wants them aligned.
-  return reinterpret_cast<uintptr_t>(bytes.data()) % alignof(uint64_t) == 0;
-}
-
 }  // namespace
 
-Result<Ztoc> DecodeZtoc(std::string_view bytes) {
-  if (IsAligned(bytes)) return Decode(bytes);
-  std::vector<uint64_t> aligned(bytes.size() / sizeof(uint64_t) + 1);
-  std::memcpy(aligned.data(), bytes.data(), bytes.size());
-  return Decode({reinterpret_cast<const char*>(aligned.data()), bytes.size()});
-}
-
 Result<ZtocView> ViewZtoc(std::string_view bytes) {
-  if (!IsAligned(bytes)) return absl::InternalError("a zTOC to be viewed is not aligned");
-  Decoder decoder(bytes);
-  ZtocView view;
-  SOCI_RETURN_IF_ERROR(decoder.DecodeHead());
-  bool in_order = true;
-  uint64_t last = 0;
-  auto pack = [&](tar::Entry entry) -> Status {
-    in_order = in_order && entry.header.end >= last;
-    last = entry.header.end;
-    if (!in_order) return OkStatus();
-    SOCI_RETURN_IF_ERROR(decoder.Place(entry));
-    view.entries.Append(entry);
-    return OkStatus();
-  };
-  SOCI_RETURN_IF_ERROR(decoder.DecodeEntries(pack));
-  if (!in_order) {  // of no writer that we know: sorted in the memory that this takes
-    SOCI_ASSIGN_OR_RETURN(const Ztoc ztoc, Decode(bytes));
-    view.entries = ViewOf(ztoc).entries;
+  // FlatBuffers loads its numbers in place and wants them aligned.
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(uint64_t) != 0) {
+    return absl::InternalError("a zTOC to be viewed is not aligned");
   }
-  view.windows = std::move(decoder.windows());
+  HeadDecoder decoder;
+  SOCI_RETURN_IF_ERROR(decoder.Decode(bytes));
+  ZtocView view;
+  SOCI_ASSIGN_OR_RETURN(view.entries, ZtocEntries::Check(bytes, decoder.head()));
   static_cast<ZtocHead&>(view) = std::move(decoder.head());
+  view.windows = std::move(decoder.windows());
   return view;
 }
 

@@ -193,12 +193,4 @@ Result<std::string> EncodeZtoc(ZtocDraft ztoc) {
   return out;
 }
 
-Result<std::string> EncodeZtoc(Ztoc ztoc) {
-  ZtocDraft draft;
-  static_cast<ZtocHead&>(draft) = static_cast<ZtocHead&&>(ztoc);
-  for (const tar::Entry& entry : ztoc.entries) draft.entries.Append(entry);
-  draft.windows = std::move(ztoc.windows);
-  return EncodeZtoc(std::move(draft));
-}
-
 }  // namespace soci

@@ -24,8 +24,8 @@ bool IsTrue(const oci::Annotations& annotations, std::string_view key) {
   return false;
 }
 
-Result<std::string> Compile(std::string_view ztoc_bytes, const oci::LayerDigest& layer, const LayerOrigin& origin) {
-  SOCI_ASSIGN_OR_RETURN(Ztoc ztoc, DecodeZtoc(ztoc_bytes));
+Result<std::string> Compile(const std::string& ztoc_bytes, const oci::LayerDigest& layer, const LayerOrigin& origin) {
+  SOCI_ASSIGN_OR_RETURN(const ZtocView ztoc, ViewZtoc(ztoc_bytes));
   if (ztoc.compressed_size != origin.layer_size) {
     return absl::InvalidArgumentError(fmt::format("zTOC {} is about a layer of {} bytes, the image's layer has {}",
                                                   origin.ztoc.ToString(), ztoc.compressed_size, origin.layer_size));

@@ -128,10 +128,15 @@ Status WritePlain(const std::string& path, std::string_view contents) {
   return WriteFullAt(file.get(), 0, AsBytes(contents), path);
 }
 
-Result<oci::Digest> WriteZtoc(const ReadLayer& read, const std::string& folder) {
+Status WriteTable(const ReadLayer& read, const std::string& path) {
+  SOCI_ASSIGN_OR_RETURN(const std::string table, CompileTable(ViewOf(read.scanned.ztoc), read.layer));
+  return WritePlain(path, table);
+}
+
+Result<oci::Digest> WriteZtoc(ReadLayer read, const std::string& folder) {
   // A zTOC that says something else about the layer than its table is none to make the table from again.
   if (!read.seekable || read.scanned.WhyNotExact() != nullptr) return oci::Digest();
-  SOCI_ASSIGN_OR_RETURN(const std::string ztoc, EncodeZtoc(read.scanned.ztoc));
+  SOCI_ASSIGN_OR_RETURN(const std::string ztoc, EncodeZtoc(std::move(read.scanned.ztoc)));
   SOCI_RETURN_IF_ERROR(WritePlain(folder + "/ztoc", ztoc));
   return oci::Digest::Of(ztoc);
 }
@@ -151,13 +156,12 @@ Result<UnpackedLayer> UnpackLayer(const ByteSource& blob, const LayerToUnpack& w
   SOCI_RETURN_IF_ERROR(MarkUnsynced(folder));
   BackingWriter writer(folder, wanted.lowest);
   const auto stream = MakeOrderedDownload(blob, context, window, wanted.host);
-  SOCI_ASSIGN_OR_RETURN(const ReadLayer read, Read(*stream, blob.size(), wanted, writer));
+  SOCI_ASSIGN_OR_RETURN(ReadLayer read, Read(*stream, blob.size(), wanted, writer));
   SOCI_RETURN_IF_ERROR(CheckDigests(read, wanted));
-  SOCI_ASSIGN_OR_RETURN(const std::string table, CompileTable(Unpack(read.scanned.ztoc), wanted.layer));
   const std::string table_path = folder + "/table";
-  SOCI_RETURN_IF_ERROR(WritePlain(table_path, table));
+  SOCI_RETURN_IF_ERROR(WriteTable(read, table_path));
   UnpackedLayer unpacked;
-  SOCI_ASSIGN_OR_RETURN(unpacked.ztoc, WriteZtoc(read, folder));
+  SOCI_ASSIGN_OR_RETURN(unpacked.ztoc, WriteZtoc(std::move(read), folder));
   SOCI_ASSIGN_OR_RETURN(auto opened, LayerTable::Open(table_path, wanted.layer));
   SOCI_RETURN_IF_ERROR(SealFiles(folder, std::move(opened), context.stop));
   return unpacked;

@@ -8,6 +8,7 @@
 #include "indexer/table/table_compiler.h"
 #include "indexer/ztoc/ztoc.h"
 #include "tests/fuzz/walk_table.h"
+#include "tests/ztoc/ztoc_value.h"
 
 namespace soci {
 namespace {
@@ -19,8 +20,8 @@ std::string Name(FuzzedDataProvider& input) {
   return input.ConsumeBool() ? name + input.ConsumeRandomLengthString(8) : name;
 }
 
-Ztoc PutTogether(FuzzedDataProvider& input) {
-  Ztoc ztoc;
+test::Ztoc PutTogether(FuzzedDataProvider& input) {
+  test::Ztoc ztoc;
   ztoc.compression = input.ConsumeBool() ? Compression::kGzip : Compression::kUncompressed;
   ztoc.compressed_size = input.ConsumeIntegralInRange<uint64_t>(0, 1 << 20);
   ztoc.uncompressed_size = input.ConsumeIntegralInRange<uint64_t>(0, 1 << 24);
@@ -57,9 +58,9 @@ Ztoc PutTogether(FuzzedDataProvider& input) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   FuzzedDataProvider input(data + 1, size - 1);
-  soci::Ztoc ztoc;
+  soci::test::Ztoc ztoc;
   if (data[0] % 2 == 0) {
-    auto decoded = soci::DecodeZtoc({reinterpret_cast<const char*>(data + 1), size - 1});
+    auto decoded = soci::test::DecodeZtoc({reinterpret_cast<const char*>(data + 1), size - 1});
     if (!decoded.ok()) return 0;
     ztoc = *std::move(decoded);
   } else {

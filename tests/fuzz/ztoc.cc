@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "tests/ztoc/ztoc_value.h"
+
 namespace {
 
 void Require(bool condition) {
@@ -14,7 +16,7 @@ void Require(bool condition) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const auto ztoc = soci::DecodeZtoc({reinterpret_cast<const char*>(data), size});
+  const auto ztoc = soci::test::DecodeZtoc({reinterpret_cast<const char*>(data), size});
   if (!ztoc.ok()) return 0;
   const auto spans = ztoc->Spans();
   Require(spans.size() == ztoc->span_digests.size());
@@ -30,9 +32,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Require(entry.content.end <= ztoc->uncompressed_size);
     next = entry.content.end;
   }
-  const auto bytes = soci::EncodeZtoc(*ztoc);
+  const auto bytes = soci::test::EncodeZtoc(*ztoc);
   Require(bytes.ok());
-  const auto again = soci::DecodeZtoc(*bytes);
+  const auto again = soci::test::DecodeZtoc(*bytes);
   Require(again.ok() && again->entries.size() == ztoc->entries.size() && again->checkpoints == ztoc->checkpoints);
   return 0;
 }

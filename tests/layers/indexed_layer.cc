@@ -9,6 +9,7 @@
 #include "indexer/base/byte_stream.h"
 #include "indexer/table/table_compiler.h"
 #include "indexer/ztoc/layer_scanner.h"
+#include "tests/ztoc/ztoc_value.h"
 
 namespace soci::test {
 namespace {
@@ -61,7 +62,7 @@ IndexedLayer IndexLayer(std::string tar, std::string blob, const IndexedLayerOpt
   ScanOptions scan;
   scan.span_size = options.span_size;
   ScannedLayer scanned = Take(ScanLayer(*stream, options.compression, scan), "scanning");
-  layer.ztoc = Unpack(std::move(scanned.ztoc));
+  layer.ztoc = test::Unpack(std::move(scanned.ztoc));
   layer.digest = scanned.layer;
   layer.diff_id = scanned.diff_id;
   layer.table_bytes = Take(CompileTable(layer.ztoc, layer.digest), "compiling");

@@ -10,13 +10,14 @@
 #include "indexer/oci/digest.h"
 #include "indexer/table/layer_table.h"
 #include "indexer/ztoc/ztoc.h"
+#include "tests/ztoc/ztoc_value.h"
 
 namespace soci::test {
 
 struct IndexedLayer {
   std::string tar;
   std::string blob;  // as a registry would have it
-  Ztoc ztoc;
+  test::Ztoc ztoc;
   oci::LayerDigest digest;
   oci::DiffId diff_id;
   std::string table_bytes;

@@ -270,6 +270,38 @@ TEST_F(IndexProgram, TheEntriesOfALayerOfVeryManyFilesAreInMemoryOnce) {
   }
 }
 
+// However many files: proving and finding again take no more than making, entry by entry out of the zTOC.
+TEST_F(IndexProgram, AnIndexIsProvedAndFoundAgainWithoutItsEntriesInMemory) {
+  constexpr int kFiles = 900'000;
+  test::TarBuilder tar;
+  for (int i = 0; i < kFiles; ++i) tar.File(fmt::format("opt/lib/site-packages/package{}/{}.py", i / 100, i % 100), "");
+  test::TestImage image;
+  image.Add(test::GzipLayer(tar.Finish(), 1));
+  const std::string layout = sandbox / "layout", cache = sandbox / "cache";
+  image.WriteLayout(layout, "v1");
+  const std::vector<std::vector<std::string>> runs = {
+      {"create", "--min-layer-size", "0", "--cache", cache, "oci:" + layout},
+      {"create", "--min-layer-size", "0", "--cache", cache, "oci:" + layout},
+      {"create", "--min-layer-size", "0", "--verify", "oci:" + layout},
+      {"verify", "oci:" + layout},
+  };
+  uint64_t ztoc_size = 0;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    SCOPED_TRACE(testing::PrintToString(runs[i]));
+    std::vector<std::string> arguments = {SOCI_BINARY_DIR "/bin/soci-index", runs[i][0], "--json", "--quiet"};
+    arguments.insert(arguments.end(), runs[i].begin() + 1, runs[i].end());
+    test::Process run(arguments, sandbox / fmt::format("report-{}", i));
+    const uint64_t peak = PeakUntilEnd(run);
+    const std::string out = ReadFile(run.log()).value();
+    ASSERT_EQ(run.Wait(std::chrono::seconds(1)), 0) << out;
+    const auto report = nlohmann::json::parse(out);
+    const auto layer = (report.is_array() ? report[0] : report["platforms"][0])["layers"][0];
+    EXPECT_EQ(layer["entries"], kFiles);
+    if (layer.contains("ztoc_size")) ztoc_size = layer["ztoc_size"];
+    ExpectBounded(peak, ztoc_size);
+  }
+}
+
 // Field report A25: two images share a layer; the second build does not read it and gives what a fresh build gives.
 TEST_F(IndexProgram, ALayerThatWasIndexedBeforeIsNotReadAgain) {
   DockerRegistry registry(sandbox);

@@ -15,6 +15,7 @@
 #include "indexer/index/layout_home.h"
 #include "indexer/index/list_indexes.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/ztoc/ztoc_value.h"
 
 namespace soci::golden {
 namespace {
@@ -43,9 +44,9 @@ class VerifyIndexTest : public testing::Test {
   IndexVerdict Verify() { return VerifyIndex(*home, image, index, 2, silent, {}).value(); }
 
   // Replaces the zTOC of the first layer by one that was changed.
-  void Forge(const std::function<void(Ztoc&)>& change) {
+  void Forge(const std::function<void(test::Ztoc&)>& change) {
     oci::Descriptor& descriptor = index.manifest.layers[0];
-    Ztoc ztoc = DecodeZtoc(ReadBlob(*layout, descriptor, 1 << 30).value()).value();
+    test::Ztoc ztoc = test::DecodeZtoc(ReadBlob(*layout, descriptor, 1 << 30).value()).value();
     change(ztoc);
     const std::string bytes = EncodeZtoc(ztoc).value();
     descriptor.digest = oci::Digest::Of(bytes);
@@ -70,7 +71,7 @@ TEST_F(VerifyIndexTest, WhatCreateMakesIsRight) {
 }
 
 TEST_F(VerifyIndexTest, ALieInOneZtocIsFoundInThatLayerOnly) {
-  Forge([](Ztoc& ztoc) { ztoc.entries[1].mode = 04755; });
+  Forge([](test::Ztoc& ztoc) { ztoc.entries[1].mode = 04755; });
   const IndexVerdict verdict = Verify();
   EXPECT_TRUE(verdict.faults.empty());
   EXPECT_THAT(verdict.layers[0].faults.lines(), ElementsAre(HasSubstr("mode: 4755 in the index")));
@@ -104,11 +105,11 @@ class ExtractFileTest : public VerifyIndexTest {
  protected:
   Result<std::string> Extract(size_t layer, const std::string& path) {
     SOCI_ASSIGN_OR_RETURN(std::string bytes, ReadBlob(*layout, index.manifest.layers[layer], 1 << 30));
-    SOCI_ASSIGN_OR_RETURN(const Ztoc ztoc, DecodeZtoc(bytes));
-    SOCI_ASSIGN_OR_RETURN(const tar::Entry* file, FindFile(ztoc, path));
+    SOCI_ASSIGN_OR_RETURN(const test::Ztoc ztoc, test::DecodeZtoc(bytes));
+    SOCI_ASSIGN_OR_RETURN(const tar::Entry file, FindFile(ztoc, path));
     SOCI_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, layout->Open(image.manifest.layers[layer].digest));
     std::string content;
-    SOCI_RETURN_IF_ERROR(ExtractFile(*source, ztoc, *file,
+    SOCI_RETURN_IF_ERROR(ExtractFile(*source, ztoc, file,
                                      [&](ByteSpan piece) {
                                        content += AsText(piece);
                                        return OkStatus();
@@ -119,7 +120,7 @@ class ExtractFileTest : public VerifyIndexTest {
 };
 
 TEST_F(ExtractFileTest, FilesOverSeveralSpansComeWhole) {
-  const Ztoc ztoc = DecodeZtoc(ReadBlob(*layout, index.manifest.layers[0], 1 << 30).value()).value();
+  const test::Ztoc ztoc = test::DecodeZtoc(ReadBlob(*layout, index.manifest.layers[0], 1 << 30).value()).value();
   int files = 0;
   for (const tar::Entry& entry : ztoc.entries) {
     if (entry.type != tar::EntryType::kRegular) continue;
@@ -137,7 +138,7 @@ TEST_F(ExtractFileTest, WhatIsNoFileIsSaidSo) {
 }
 
 TEST_F(ExtractFileTest, AFalseEntryIsDataLossBeforeAnyContentIsDelivered) {
-  Forge([](Ztoc& ztoc) { ztoc.entries[1].uid = 12345; });
+  Forge([](test::Ztoc& ztoc) { ztoc.entries[1].uid = 12345; });
   const Status status = Extract(0, "f/a").status();
   EXPECT_TRUE(absl::IsDataLoss(status)) << status;
   EXPECT_THAT(std::string(Message(status)), HasSubstr("uid: 12345 in the index"));
@@ -152,7 +153,7 @@ TEST_F(ExtractFileTest, ADamagedSpanIsDataLoss) {
 }
 
 TEST(FindFile, TheLastEntryCountsAndHardLinksLeadToEarlierOnes) {
-  Ztoc ztoc;
+  test::Ztoc ztoc;
   auto add = [&](const std::string& name, tar::EntryType type, const std::string& link = "") {
     tar::Entry entry;
     entry.name = name;
@@ -166,8 +167,8 @@ TEST(FindFile, TheLastEntryCountsAndHardLinksLeadToEarlierOnes) {
   add("c", tar::EntryType::kHardLink, "later");
   add("later", tar::EntryType::kRegular);
   add("self", tar::EntryType::kHardLink, "self");
-  EXPECT_EQ(FindFile(ztoc, "/a").value(), &ztoc.entries[2]);
-  EXPECT_EQ(FindFile(ztoc, "b").value(), &ztoc.entries[0]);
+  EXPECT_EQ(FindFile(ztoc, "/a").value(), ztoc.entries[2]);
+  EXPECT_EQ(FindFile(ztoc, "b").value(), ztoc.entries[0]);
   EXPECT_TRUE(absl::IsNotFound(FindFile(ztoc, "c").status()));
   EXPECT_TRUE(absl::IsNotFound(FindFile(ztoc, "self").status()));
 }

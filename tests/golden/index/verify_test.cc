@@ -12,6 +12,7 @@
 #include "indexer/index/verify_layer.h"
 #include "indexer/oci/annotations.h"
 #include "indexer/ztoc/layer_scanner.h"
+#include "tests/ztoc/ztoc_value.h"
 
 namespace soci::golden {
 namespace {
@@ -24,7 +25,7 @@ struct Case {
   std::string bytes;
   oci::Descriptor layer;
   ScannedLayer scanned;
-  Ztoc ztoc;  // as a reader gets it
+  test::Ztoc ztoc;  // as a reader gets it
 };
 
 Case Load(const std::string& name, std::string_view media_type, uint64_t span_size) {
@@ -36,13 +37,13 @@ Case Load(const std::string& name, std::string_view media_type, uint64_t span_si
   const auto source = MakeMemorySource(loaded.bytes);
   const auto stream = MakeSourceStream(*source, {});
   loaded.scanned = ScanLayer(*stream, ChooseLayer(loaded.layer, 0).compression, {.span_size = span_size}).value();
-  loaded.ztoc = DecodeZtoc(EncodeZtoc(loaded.scanned.ztoc).value()).value();
+  loaded.ztoc = test::DecodeZtoc(EncodeZtoc(loaded.scanned.ztoc).value()).value();
   return loaded;
 }
 
-std::vector<std::string> Verify(const Case& loaded, const Ztoc& ztoc) {
+std::vector<std::string> Verify(const Case& loaded, const test::Ztoc& ztoc) {
   const auto source = MakeMemorySource(loaded.bytes);
-  return VerifyLayer(*source, loaded.layer, ViewOf(ztoc), loaded.scanned.diff_id, {}, {}).value().lines();
+  return VerifyLayer(*source, loaded.layer, ztoc, loaded.scanned.diff_id, {}, {}).value().lines();
 }
 
 TEST(VerifyLayer, FindsNoFaultInWhatTheReferenceToolMakes) {
@@ -64,7 +65,7 @@ TEST(VerifyLayer, FindsNoFaultInWhatTheReferenceToolMakes) {
 class Lies : public testing::Test {
  protected:
   Case loaded = Load("b04-sync-flush", oci::kMediaTypeLayerGzip, 65536);
-  Ztoc ztoc = loaded.ztoc;
+  test::Ztoc ztoc = loaded.ztoc;
 };
 
 TEST_F(Lies, AboutMetadataAreFoundWithTheEntrysName) {
@@ -154,7 +155,7 @@ TEST_F(Lies, AFailureOfTheSourceIsNoFault) {
       return absl::UnavailableError("reset");
     }
   };
-  EXPECT_TRUE(absl::IsUnavailable(VerifyLayer(Failing(), loaded.layer, ViewOf(ztoc), {}, {}, {}).status()));
+  EXPECT_TRUE(absl::IsUnavailable(VerifyLayer(Failing(), loaded.layer, ztoc, {}, {}, {}).status()));
 }
 
 TEST_F(Lies, ALongListIsCut) {
@@ -162,7 +163,7 @@ TEST_F(Lies, ALongListIsCut) {
   const auto entry = ztoc.entries.front();
   for (int i = 0; i < 200; ++i) ztoc.entries.push_back(ztoc.entries.back());
   const auto source = MakeMemorySource(loaded.bytes);
-  const LayerFaults faults = VerifyLayer(*source, loaded.layer, ViewOf(ztoc), {}, {}, {}).value();
+  const LayerFaults faults = VerifyLayer(*source, loaded.layer, ztoc, {}, {}, {}).value();
   EXPECT_EQ(faults.lines().size(), LayerFaults::kMost);
   EXPECT_GT(faults.left_out(), 0u);
 }

@@ -13,6 +13,7 @@
 #include "indexer/ztoc/layer_scanner.h"
 #include "tests/golden/layers/golden_layer.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/ztoc/ztoc_value.h"
 
 namespace soci::golden {
 namespace {
@@ -36,7 +37,7 @@ Result<Published> Publish(const Layer& layer, const ByteSource& source) {
   const auto stream = MakeSourceStream(source, {});
   SOCI_ASSIGN_OR_RETURN(ScannedLayer scanned, ScanLayer(*stream, layer.compression, {.span_size = layer.span_size}));
   SOCI_ASSIGN_OR_RETURN(const std::string bytes, EncodeZtoc(scanned.ztoc));
-  SOCI_ASSIGN_OR_RETURN(const Ztoc ztoc, DecodeZtoc(bytes));
+  SOCI_ASSIGN_OR_RETURN(const test::Ztoc ztoc, test::DecodeZtoc(bytes));
   SOCI_ASSIGN_OR_RETURN(std::string table_bytes, CompileTable(ztoc, scanned.layer));
   SOCI_ASSIGN_OR_RETURN(auto table, LayerTable::FromBytes(std::move(table_bytes), scanned.layer));
   return Published{std::move(scanned), std::move(table)};

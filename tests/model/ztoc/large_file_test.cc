@@ -6,12 +6,13 @@
 #include "tests/gzip/gzip_maker.h"
 #include "tests/gzip/scanned_gzip.h"
 #include "tests/support/tar_builder.h"
+#include "tests/ztoc/ztoc_value.h"
 
 namespace soci::test {
 namespace {
 
 // Bytes of the tar, from the spans that hold them, each decoded alone.
-std::string ReadTar(const Ztoc& ztoc, const std::string& blob, UncompressedRange range) {
+std::string ReadTar(const test::Ztoc& ztoc, const std::string& blob, UncompressedRange range) {
   std::string content;
   const std::vector<SpanExtent> spans = ztoc.Spans();
   for (size_t i = 0; i < spans.size(); ++i) {
@@ -60,7 +61,7 @@ TEST(FieldReportA21, AFileOfFiveGiBIsReadableAroundFourGiB) {
   TextStream stream(blob);
   const Result<ScannedLayer> scanned = ScanLayer(stream, Compression::kGzip, {});
   ASSERT_TRUE(scanned.ok()) << scanned.status();
-  const Result<Ztoc> ztoc = DecodeZtoc(*EncodeZtoc(scanned->ztoc));
+  const Result<test::Ztoc> ztoc = test::DecodeZtoc(*EncodeZtoc(scanned->ztoc));
   ASSERT_TRUE(ztoc.ok()) << ztoc.status();
   const tar::Entry& file = ztoc->entries.at(0);
   EXPECT_EQ(file.size, static_cast<int64_t>(kSize));

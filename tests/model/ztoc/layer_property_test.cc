@@ -15,6 +15,7 @@
 #include "tests/gzip/zlib_oracle.h"
 #include "tests/model/ztoc/layer_plan.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/ztoc/ztoc_value.h"
 
 namespace soci::test {
 namespace {
@@ -55,7 +56,7 @@ std::string FaultOf(const LayerPlan& plan, const std::string& tar, const std::st
     if (!oracle || oracle->checkpoints != scanned->ztoc.checkpoints) return "other checkpoints than zlib's";
   }
 
-  const Result<Ztoc> ztoc = DecodeZtoc(*bytes);
+  const Result<test::Ztoc> ztoc = test::DecodeZtoc(*bytes);
   if (!ztoc.ok()) return ztoc.status().ToString();
   if (*EncodeZtoc(*ztoc) != *bytes) return "does not read back as it was written";
   std::string readable;  // what the spans give, put together

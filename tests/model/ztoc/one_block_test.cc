@@ -12,6 +12,7 @@
 #include "tests/gzip/scanned_gzip.h"
 #include "tests/gzip/zlib_oracle.h"
 #include "tests/support/tar_builder.h"
+#include "tests/ztoc/ztoc_value.h"
 
 namespace soci::test {
 namespace {
@@ -25,19 +26,19 @@ TEST(OneBlock, OfMoreThanASpanMayHoldIsIndexedExactlyAndLeftToUnpacking) {
   EXPECT_EQ(scanned->WhyNotExact(), nullptr);
   ASSERT_EQ(scanned->ztoc.checkpoints.size(), 1u);
   EXPECT_EQ(AskZlib(blob, 4_MiB)->checkpoints, scanned->ztoc.checkpoints);
-  const Result<Ztoc> ztoc = DecodeZtoc(*EncodeZtoc(scanned->ztoc));
+  const Result<test::Ztoc> ztoc = test::DecodeZtoc(*EncodeZtoc(scanned->ztoc));
   ASSERT_TRUE(ztoc.ok()) << ztoc.status();
   const oci::Descriptor layer{.media_type = std::string(oci::kMediaTypeLayerGzip),
                               .digest = oci::Digest::Of(blob),
                               .size = static_cast<int64_t>(blob.size())};
   const auto source = MakeMemorySource(blob);
-  EXPECT_THAT(VerifyLayer(*source, layer, ViewOf(*ztoc), scanned->diff_id, {}, {}).value().lines(), testing::IsEmpty());
+  EXPECT_THAT(VerifyLayer(*source, layer, *ztoc, scanned->diff_id, {}, {}).value().lines(), testing::IsEmpty());
   EXPECT_THAT(std::string(Message(table::CheckedSpans(*ztoc).status())),
               testing::HasSubstr("span 0 is too large to be decoded in memory"));
   // A lie in such a span is found as in any other.
-  Ztoc false_one = *ztoc;
+  test::Ztoc false_one = *ztoc;
   false_one.span_digests[0] = oci::Digest::Of("x");
-  EXPECT_THAT(VerifyLayer(*source, layer, ViewOf(false_one), scanned->diff_id, {}, {}).value().lines(),
+  EXPECT_THAT(VerifyLayer(*source, layer, false_one, scanned->diff_id, {}, {}).value().lines(),
               testing::ElementsAre("span 0: its bytes do not match its digest"));
 }
 

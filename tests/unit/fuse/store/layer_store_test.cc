@@ -9,6 +9,7 @@
 
 #include "indexer/table/table_compiler.h"
 #include "tests/unit/fuse/store/store_fixture.h"
+#include "tests/ztoc/ztoc_value.h"
 
 namespace soci {
 namespace {
@@ -175,7 +176,7 @@ TEST_F(LayerStoreTest, DataOfAnotherCutIntoSpansAreNotTakenOver) {
   const std::string tar = SampleTar().Finish();
   const IndexedLayer layer = MakeIndexedLayer(tar);
   { ASSERT_TRUE(PutAll(*Open(layer), layer).ok()); }
-  Ztoc other = MakeIndexedLayer(tar, {.span_size = 8192}).ztoc;
+  test::Ztoc other = MakeIndexedLayer(tar, {.span_size = 8192}).ztoc;
   IndexedLayer same = layer;
   const auto bytes = CompileTable(other, layer.digest);
   same.table = *LayerTable::FromBytes(*bytes, layer.digest);

@@ -3,6 +3,7 @@
 
 #include "indexer/table/table_compiler.h"
 #include "tests/unit/fuse/store/store_fixture.h"
+#include "tests/ztoc/ztoc_value.h"
 
 namespace soci {
 namespace {
@@ -18,7 +19,7 @@ using ::testing::HasSubstr;
 class SpanCheckTest : public test::StoreTest {
  protected:
   // A layer whose index was changed by `lie`.
-  static IndexedLayer Lying(IndexedLayer layer, const std::function<void(Ztoc&)>& lie) {
+  static IndexedLayer Lying(IndexedLayer layer, const std::function<void(test::Ztoc&)>& lie) {
     lie(layer.ztoc);
     const auto bytes = CompileTable(layer.ztoc, layer.digest);
     if (!bytes.ok()) throw std::runtime_error(std::string(Message(bytes.status())));
@@ -50,7 +51,7 @@ TEST_F(SpanCheckTest, EveryFalseAttributeIsFoundOutInAnyOrder) {
   };
   for (size_t lie = 0; lie < lies.size(); ++lie) {
     for (const size_t member : {size_t{0}, size_t{2}, size_t{20}, layer.ztoc.entries.size() - 1}) {
-      const IndexedLayer lying = Lying(layer, [&](Ztoc& ztoc) { lies[lie](ztoc.entries[member]); });
+      const IndexedLayer lying = Lying(layer, [&](test::Ztoc& ztoc) { lies[lie](ztoc.entries[member]); });
       for (uint32_t seed = 0; seed < 3; ++seed) {
         const Status status = FirstComplaint(lying, seed);
         EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << lie << " " << member << " " << seed;
@@ -68,7 +69,7 @@ TEST_F(SpanCheckTest, AHeaderThatStraddlesSpansIsComparedWhenTheLastOfThemComes)
     const UncompressedRange header = layer.ztoc.entries[i].header;
     if (layer.table->SpanAt(header.begin) == layer.table->SpanAt(header.end - 1)) continue;
     ++straddling;
-    const IndexedLayer lying = Lying(layer, [&](Ztoc& ztoc) { ztoc.entries[i].mode = 0777; });
+    const IndexedLayer lying = Lying(layer, [&](test::Ztoc& ztoc) { ztoc.entries[i].mode = 0777; });
     EXPECT_TRUE(absl::IsDataLoss(FirstComplaint(lying, static_cast<uint32_t>(i)))) << i;
   }
   EXPECT_GT(straddling, 10u);
@@ -83,7 +84,7 @@ TEST_F(SpanCheckTest, APartOfAHeaderThatAnEarlierProcessWroteIsReadBack) {
     const SpanId first = layer.table->SpanAt(header.begin);
     const SpanId last = layer.table->SpanAt(header.end - 1);
     if (Next(first) != last) continue;
-    const IndexedLayer lying = Lying(layer, [&](Ztoc& ztoc) { ztoc.entries[i].mode = 0777; });
+    const IndexedLayer lying = Lying(layer, [&](test::Ztoc& ztoc) { ztoc.entries[i].mode = 0777; });
     (void)RemoveTree(folder_);
     {
       const auto store = Open(lying);
@@ -99,7 +100,7 @@ TEST_F(SpanCheckTest, APartOfAHeaderThatAnEarlierProcessWroteIsReadBack) {
 TEST_F(SpanCheckTest, AFalseWindowIsFoundOutByTheSpanBeforeIt) {
   const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
   for (const size_t place : {size_t{0}, kWindowSize / 2, kWindowSize - 1}) {
-    const IndexedLayer lying = Lying(layer, [&](Ztoc& ztoc) { ztoc.windows[12][place] ^= std::byte{1}; });
+    const IndexedLayer lying = Lying(layer, [&](test::Ztoc& ztoc) { ztoc.windows[12][place] ^= std::byte{1}; });
     const auto store = Open(lying);
     EXPECT_TRUE(store->CheckSpan(SpanId{10}, lying.Decoded(SpanId{10})).ok());
     const Status status = store->CheckSpan(SpanId{11}, lying.Decoded(SpanId{11}));
@@ -111,9 +112,9 @@ TEST_F(SpanCheckTest, AFalseWindowIsFoundOutByTheSpanBeforeIt) {
 
 TEST_F(SpanCheckTest, MembersLeftOutAreFoundOut) {
   const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
-  const IndexedLayer last_hidden = Lying(layer, [](Ztoc& ztoc) { ztoc.entries.pop_back(); });
+  const IndexedLayer last_hidden = Lying(layer, [](test::Ztoc& ztoc) { ztoc.entries.pop_back(); });
   EXPECT_THAT(std::string(Message(FirstComplaint(last_hidden, 1))), HasSubstr("the layer goes on at"));
-  const IndexedLayer inner_hidden = Lying(layer, [](Ztoc& ztoc) {
+  const IndexedLayer inner_hidden = Lying(layer, [](test::Ztoc& ztoc) {
     ztoc.entries[5].header.begin = ztoc.entries[4].header.begin;
     ztoc.entries.erase(ztoc.entries.begin() + 4);
   });
@@ -122,7 +123,7 @@ TEST_F(SpanCheckTest, MembersLeftOutAreFoundOut) {
 
 TEST_F(SpanCheckTest, ACondemnedLayerStaysSoAndGivesNothingAway) {
   const IndexedLayer layer =
-      Lying(MakeIndexedLayer(SampleTar().Finish()), [](Ztoc& ztoc) { ztoc.entries.back().mode = 04777; });
+      Lying(MakeIndexedLayer(SampleTar().Finish()), [](test::Ztoc& ztoc) { ztoc.entries.back().mode = 04777; });
   {
     const auto store = Open(layer);
     ASSERT_TRUE(Put(*store, layer, SpanId{0}).ok());

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "indexer/oci/digest.h"
+#include "tests/ztoc/ztoc_value.h"
 
 namespace soci {
 namespace {
@@ -24,20 +25,20 @@ TEST(CleanPath, MeansWhatTheReferenceToolMeans) {
 }
 
 TEST(FindSpans, TakesTheFirstEntryWithExactlyThatName) {
-  Ztoc ztoc;
+  test::Ztoc ztoc;
   ztoc.compression = Compression::kUncompressed;
   ztoc.span_size = 1000;
   ztoc.entries = {Entry("./a", 512, 10), Entry("a", 1536, 464), Entry("a", 5000, 10)};
-  const auto found = FindSpans(ztoc, ViewOf(ztoc).entries, {"a", "b"});
+  const auto found = FindSpans(ztoc, *ZtocView(ztoc).entries, {"a", "b"});
   EXPECT_EQ(found[0], (SpanIdRange{1, 2}));  // it ends where span 2 begins, which counts as touched
   EXPECT_EQ(found[1], std::nullopt);
 }
 
 TEST(FindSpans, GzipSpansAreFoundByTheirCheckpoints) {
-  Ztoc ztoc;
+  test::Ztoc ztoc;
   ztoc.checkpoints = {{10, 0, 0}, {500, 2000, 3}, {900, 4000, 0}};
   ztoc.entries = {Entry("a", 512, 1488), Entry("b", 1999, 0), Entry("c", 4000, 1 << 20)};
-  const auto found = FindSpans(ztoc, ViewOf(ztoc).entries, {"a", "b", "c"});
+  const auto found = FindSpans(ztoc, *ZtocView(ztoc).entries, {"a", "b", "c"});
   EXPECT_EQ(found[0], (SpanIdRange{0, 1}));
   EXPECT_EQ(found[1], (SpanIdRange{0, 0}));
   EXPECT_EQ(found[2], (SpanIdRange{2, 2}));

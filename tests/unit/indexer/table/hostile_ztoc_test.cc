@@ -7,6 +7,7 @@
 #include "indexer/table/table_compiler.h"
 #include "tests/layers/indexed_layer.h"
 #include "tests/support/tar_builder.h"
+#include "tests/ztoc/ztoc_value.h"
 
 namespace soci {
 namespace {
@@ -23,8 +24,8 @@ const IndexedLayer& Sound() {
   return layer;
 }
 
-std::string WhyRefused(const std::function<void(Ztoc&)>& spoil) {
-  Ztoc ztoc = Sound().ztoc;
+std::string WhyRefused(const std::function<void(test::Ztoc&)>& spoil) {
+  test::Ztoc ztoc = Sound().ztoc;
   spoil(ztoc);
   const auto table = CompileTable(ztoc, Sound().digest);
   if (table.ok()) return "not refused";
@@ -33,32 +34,33 @@ std::string WhyRefused(const std::function<void(Ztoc&)>& spoil) {
 }
 
 TEST(HostileZtoc, SpansThatGoBackwardsRepeatOrLeaveTheLayerAreRefused) {
-  EXPECT_THAT(WhyRefused([](Ztoc& z) { std::swap(z.checkpoints[1], z.checkpoints[2]); }), HasSubstr("backwards"));
-  EXPECT_THAT(WhyRefused([](Ztoc& z) { z.checkpoints[2].uncompressed = z.checkpoints[1].uncompressed; }),
+  EXPECT_THAT(WhyRefused([](test::Ztoc& z) { std::swap(z.checkpoints[1], z.checkpoints[2]); }), HasSubstr("backwards"));
+  EXPECT_THAT(WhyRefused([](test::Ztoc& z) { z.checkpoints[2].uncompressed = z.checkpoints[1].uncompressed; }),
               HasSubstr("span 2 repeats"));
-  EXPECT_THAT(WhyRefused([](Ztoc& z) { z.checkpoints[2].compressed = z.checkpoints[1].compressed; }),
+  EXPECT_THAT(WhyRefused([](test::Ztoc& z) { z.checkpoints[2].compressed = z.checkpoints[1].compressed; }),
               HasSubstr("span"));
-  EXPECT_THAT(WhyRefused([](Ztoc& z) { z.checkpoints.back().compressed = z.compressed_size + 1; }),
+  EXPECT_THAT(WhyRefused([](test::Ztoc& z) { z.checkpoints.back().compressed = z.compressed_size + 1; }),
               HasSubstr("outside the layer"));
-  EXPECT_THAT(WhyRefused([](Ztoc& z) { z.checkpoints[0].uncompressed = 1; }), HasSubstr("does not start the layer"));
-  EXPECT_THAT(WhyRefused([](Ztoc& z) { z.checkpoints[1].bits = 8; }), HasSubstr("impossible bit"));
-  EXPECT_THAT(WhyRefused([](Ztoc& z) { z.compressed_size = uint64_t{1} << 60; }), HasSubstr("absurd"));
+  EXPECT_THAT(WhyRefused([](test::Ztoc& z) { z.checkpoints[0].uncompressed = 1; }),
+              HasSubstr("does not start the layer"));
+  EXPECT_THAT(WhyRefused([](test::Ztoc& z) { z.checkpoints[1].bits = 8; }), HasSubstr("impossible bit"));
+  EXPECT_THAT(WhyRefused([](test::Ztoc& z) { z.compressed_size = uint64_t{1} << 60; }), HasSubstr("absurd"));
 }
 
 TEST(HostileZtoc, SpansThatClaimToExpandWithoutEndAreRefused) {
-  EXPECT_THAT(WhyRefused([](Ztoc& z) { z.uncompressed_size = uint64_t{1} << 40; }), HasSubstr("expand"));
+  EXPECT_THAT(WhyRefused([](test::Ztoc& z) { z.uncompressed_size = uint64_t{1} << 40; }), HasSubstr("expand"));
 }
 
 TEST(HostileZtoc, CountsThatDisagreeAreRefused) {
-  EXPECT_THAT(WhyRefused([](Ztoc& z) { z.span_digests.pop_back(); }), HasSubstr("span digests"));
-  EXPECT_THAT(WhyRefused([](Ztoc& z) { z.windows.pop_back(); }), HasSubstr("windows"));
-  EXPECT_THAT(WhyRefused([](Ztoc& z) {
+  EXPECT_THAT(WhyRefused([](test::Ztoc& z) { z.span_digests.pop_back(); }), HasSubstr("span digests"));
+  EXPECT_THAT(WhyRefused([](test::Ztoc& z) { z.windows.pop_back(); }), HasSubstr("windows"));
+  EXPECT_THAT(WhyRefused([](test::Ztoc& z) {
                 z.checkpoints.clear();
                 z.windows.clear();
                 z.span_digests.clear();
               }),
               HasSubstr("without checkpoints"));
-  EXPECT_THAT(WhyRefused([](Ztoc& z) {
+  EXPECT_THAT(WhyRefused([](test::Ztoc& z) {
                 z.compression = Compression::kUncompressed;
                 z.span_size = 1;
                 z.compressed_size = uint64_t{1} << 40;
@@ -67,20 +69,22 @@ TEST(HostileZtoc, CountsThatDisagreeAreRefused) {
 }
 
 TEST(HostileZtoc, AFirstWindowThatIsNotEmptyIsRefused) {
-  EXPECT_THAT(WhyRefused([](Ztoc& z) { z.windows[0][5] = std::byte{1}; }), HasSubstr("window before the first byte"));
+  EXPECT_THAT(WhyRefused([](test::Ztoc& z) { z.windows[0][5] = std::byte{1}; }),
+              HasSubstr("window before the first byte"));
 }
 
 TEST(HostileZtoc, MembersOutsideTheLayerOrOverEachOtherAreRefused) {
-  EXPECT_THAT(WhyRefused([](Ztoc& z) { z.entries[1].header.begin = 100; }), HasSubstr("member 1 \"b\""));
-  EXPECT_THAT(WhyRefused([](Ztoc& z) { z.entries[1].content.end = uint64_t{1} << 62; }),
+  EXPECT_THAT(WhyRefused([](test::Ztoc& z) { z.entries[1].header.begin = 100; }), HasSubstr("member 1 \"b\""));
+  EXPECT_THAT(WhyRefused([](test::Ztoc& z) { z.entries[1].content.end = uint64_t{1} << 62; }),
               HasSubstr("outside the layer"));
-  EXPECT_THAT(WhyRefused([](Ztoc& z) { z.entries[1].content.begin -= 1; }), HasSubstr("outside the layer"));
-  EXPECT_THAT(WhyRefused([](Ztoc& z) { z.entries[0].header = {0, 0}; }), HasSubstr("no room for its header"));
-  EXPECT_THAT(WhyRefused([](Ztoc& z) { z.entries[1].header.end = UINT64_MAX; }), HasSubstr("behind the layer's end"));
+  EXPECT_THAT(WhyRefused([](test::Ztoc& z) { z.entries[1].content.begin -= 1; }), HasSubstr("outside the layer"));
+  EXPECT_THAT(WhyRefused([](test::Ztoc& z) { z.entries[0].header = {0, 0}; }), HasSubstr("no room for its header"));
+  EXPECT_THAT(WhyRefused([](test::Ztoc& z) { z.entries[1].header.end = UINT64_MAX; }),
+              HasSubstr("behind the layer's end"));
 }
 
 TEST(HostileZtoc, DeepPathsCannotMakeTheTreeLarge) {
-  Ztoc ztoc = Sound().ztoc;
+  test::Ztoc ztoc = Sound().ztoc;
   const tar::Entry first = ztoc.entries[0];
   ztoc.entries.clear();
   std::string deep;
@@ -96,7 +100,7 @@ TEST(HostileZtoc, DeepPathsCannotMakeTheTreeLarge) {
 }
 
 TEST(HostileZtoc, DeepPathsCannotKeepUsBusy) {
-  Ztoc ztoc = Sound().ztoc;
+  test::Ztoc ztoc = Sound().ztoc;
   const tar::Entry first = ztoc.entries[0];
   ztoc.entries.clear();
   std::string deep;
@@ -118,7 +122,7 @@ TEST(HostileZtoc, DeepPathsCannotKeepUsBusy) {
 }
 
 TEST(HostileZtoc, EmptySpansAtBothEndsAreLeftOut) {
-  Ztoc ztoc = Sound().ztoc;
+  test::Ztoc ztoc = Sound().ztoc;
   // As written for a stream that begins with an empty block and ends with one (b02, a10 of tests/golden).
   ztoc.checkpoints.insert(ztoc.checkpoints.begin(), {ztoc.checkpoints[0].compressed - 2, 0, 0});
   ztoc.windows.insert(ztoc.windows.begin(), Window{});

@@ -29,6 +29,12 @@ Entry Example(uint64_t i) {
   return entry;
 }
 
+std::vector<Entry> Listed(const Entries& entries) {
+  std::vector<Entry> listed;
+  for (const Entry& entry : entries) listed.push_back(entry);
+  return listed;
+}
+
 TEST(EntryList, GivesBackWhatWasAppendedInOrder) {
   EntryList list;
   EXPECT_TRUE(list.empty());
@@ -39,7 +45,7 @@ TEST(EntryList, GivesBackWhatWasAppendedInOrder) {
     list.Append(expected.back());
   }
   EXPECT_EQ(list.size(), expected.size());
-  EXPECT_EQ(std::vector<Entry>(list.begin(), list.end()), expected);
+  EXPECT_EQ(Listed(list), expected);
 }
 
 TEST(EntryList, IsTakenFromTheBackUntilItIsEmptyAndCanGrowAgain) {
@@ -70,7 +76,7 @@ TEST(EntryList, AnEntryMayBeLargerThanAChunk) {
   list.Append(Example(1));
   list.Append(large);
   list.Append(Example(2));
-  EXPECT_EQ(std::vector<Entry>(list.begin(), list.end()), (std::vector<Entry>{Example(1), large, Example(2)}));
+  EXPECT_EQ(Listed(list), (std::vector<Entry>{Example(1), large, Example(2)}));
   EXPECT_EQ(list.TakeBack(), Example(2));
   EXPECT_EQ(list.TakeBack(), large);
   EXPECT_EQ(list.TakeBack(), Example(1));

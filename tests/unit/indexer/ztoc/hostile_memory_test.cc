@@ -10,6 +10,7 @@
 #include "tests/gzip/gzip_maker.h"
 #include "tests/gzip/scanned_gzip.h"
 #include "tests/support/tar_builder.h"
+#include "tests/ztoc/ztoc_value.h"
 
 namespace soci {
 namespace {
@@ -31,7 +32,7 @@ std::string GoodBytes() {
 // Why the bytes are refused, "accepted" if they are not.
 std::string Decode(const std::string& bytes) {
   const test::AllocationMeter meter;
-  const Result<Ztoc> read = DecodeZtoc(bytes);
+  const Result<ZtocView> read = ViewZtoc(bytes);
   EXPECT_LT(meter.Peak(), kMostMemory);
   return read.ok() ? "accepted" : std::string(Message(read.status()));
 }
@@ -53,7 +54,7 @@ size_t Find(const std::string& bytes, const std::string& text) {
 }
 
 TEST(HostileZtocMemory, TwoToTheThirtyOneSpansAreRefused) {
-  Ztoc plain;
+  test::Ztoc plain;
   plain.compression = Compression::kUncompressed;
   plain.compressed_size = plain.uncompressed_size = uint64_t{1} << 31;
   plain.span_size = 1;

@@ -8,6 +8,7 @@
 #include "tests/gzip/gzip_maker.h"
 #include "tests/gzip/scanned_gzip.h"
 #include "tests/support/tar_builder.h"
+#include "tests/ztoc/ztoc_value.h"
 
 namespace soci {
 namespace {
@@ -23,7 +24,7 @@ Result<ScannedLayer> Scan(const std::string& blob, uint64_t span_size = 4096,
 }
 
 // A file's bytes, read as a snapshotter reads them: only the spans that hold it, each decoded alone.
-std::string ReadFile(const Ztoc& ztoc, const std::string& blob, const tar::Entry& entry) {
+std::string ReadFile(const test::Ztoc& ztoc, const std::string& blob, const tar::Entry& entry) {
   std::string content;
   const std::vector<SpanExtent> spans = ztoc.Spans();
   for (size_t i = 0; i < spans.size(); ++i) {
@@ -45,7 +46,7 @@ void ExpectEveryFileReadable(const std::string& tar, const std::string& blob) {
   ASSERT_TRUE(scanned.ok()) << scanned.status();
   EXPECT_EQ(scanned->diff_id, oci::DiffId(oci::Digest::Of(tar)));
   EXPECT_EQ(scanned->layer, oci::LayerDigest(oci::Digest::Of(blob)));
-  const Result<Ztoc> ztoc = DecodeZtoc(*EncodeZtoc(scanned->ztoc));
+  const Result<test::Ztoc> ztoc = test::DecodeZtoc(*EncodeZtoc(scanned->ztoc));
   ASSERT_TRUE(ztoc.ok()) << ztoc.status();
   EXPECT_GT(ztoc->Spans().size(), 3u);
   for (const tar::Entry& entry : ztoc->entries) {
@@ -118,7 +119,7 @@ TEST(FieldReportA18, APathThatOccursTwiceIsKeptTwiceInOrder) {
   const Result<ScannedLayer> scanned = Scan(GzipMember(tar));
   ASSERT_TRUE(scanned.ok()) << scanned.status();
   ASSERT_EQ(scanned->ztoc.entries.size(), 3u);
-  EXPECT_EQ(Unpack(scanned->ztoc).entries[1].size, 4);
+  EXPECT_EQ(test::Unpack(scanned->ztoc).entries[1].size, 4);
 }
 
 TEST(FieldReportA20, HardLinksToAnythingAreKept) {
@@ -133,8 +134,8 @@ TEST(FieldReportA20, HardLinksToAnythingAreKept) {
   const Result<ScannedLayer> scanned = Scan(GzipMember(tar));
   ASSERT_TRUE(scanned.ok()) << scanned.status();
   EXPECT_EQ(scanned->ztoc.entries.size(), 6u);
-  EXPECT_EQ(Unpack(scanned->ztoc).entries[4].pax.at("SCHILY.xattr.user.color"), "red");
-  EXPECT_TRUE(DecodeZtoc(*EncodeZtoc(scanned->ztoc)).ok());
+  EXPECT_EQ(test::Unpack(scanned->ztoc).entries[4].pax.at("SCHILY.xattr.user.color"), "red");
+  EXPECT_TRUE(test::DecodeZtoc(*EncodeZtoc(scanned->ztoc)).ok());
 }
 
 TEST(FieldReportA22, AbsurdSpanSizesAreRefusedAndOneIsPossible) {
@@ -206,7 +207,7 @@ TEST(FieldReportD8, LongAndOddNamesAndTargetsAreKeptByteForByte) {
     tar.File(long_path, "x").Symlink("link", target).HardLink("hard", long_path).File(odd, "y").Whiteout(long_path);
     const Result<ScannedLayer> scanned = Scan(GzipMember(tar.Finish()));
     ASSERT_TRUE(scanned.ok()) << scanned.status();
-    const Result<Ztoc> ztoc = DecodeZtoc(*EncodeZtoc(scanned->ztoc));
+    const Result<test::Ztoc> ztoc = test::DecodeZtoc(*EncodeZtoc(scanned->ztoc));
     ASSERT_TRUE(ztoc.ok()) << ztoc.status();
     ASSERT_EQ(ztoc->entries.size(), 5u);
     EXPECT_EQ(ztoc->entries[0].name, long_path);
@@ -222,14 +223,14 @@ TEST(FieldReportD9, AWhiteoutBeforeItsFolderKeepsItsPlace) {
   const Result<ScannedLayer> scanned = Scan(GzipMember(tar));
   ASSERT_TRUE(scanned.ok()) << scanned.status();
   ASSERT_EQ(scanned->ztoc.entries.size(), 2u);
-  EXPECT_EQ(Unpack(scanned->ztoc).entries[0].name, "root/a/b/.wh.x");
+  EXPECT_EQ(test::Unpack(scanned->ztoc).entries[0].name, "root/a/b/.wh.x");
 }
 
 TEST(FieldReportD11, LinkTargetsAreNotCleaned) {
   const std::vector<std::string> targets = {"/bin/touch", "../x", "//y", "."};
   TarBuilder tar;
   for (size_t i = 0; i < targets.size(); ++i) tar.Symlink(std::to_string(i), targets[i]);
-  const Result<Ztoc> ztoc = DecodeZtoc(*EncodeZtoc(Scan(GzipMember(tar.Finish()))->ztoc));
+  const Result<test::Ztoc> ztoc = test::DecodeZtoc(*EncodeZtoc(Scan(GzipMember(tar.Finish()))->ztoc));
   ASSERT_TRUE(ztoc.ok()) << ztoc.status();
   for (size_t i = 0; i < targets.size(); ++i) EXPECT_EQ(ztoc->entries[i].link_name, targets[i]);
 }

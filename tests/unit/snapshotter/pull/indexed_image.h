@@ -14,6 +14,7 @@
 #include "snapshotter/pull/layer_request.h"
 #include "tests/fakes/fake_registry_client.h"
 #include "tests/support/tar_builder.h"
+#include "tests/ztoc/ztoc_value.h"
 
 namespace soci::test {
 
@@ -49,7 +50,7 @@ inline oci::Descriptor DescriptorOf(std::string_view media_type, std::string_vie
 inline IndexedImage PushIndexedImage(FakeRegistryClient& registry, const std::vector<std::string>& contents,
                                      const std::vector<size_t>& without_ztoc = {}, bool index = true,
                                      std::string reference = "registry.example/ai/train:v1",
-                                     const std::function<void(size_t, Ztoc&)>& falsify = {}) {
+                                     const std::function<void(size_t, test::Ztoc&)>& falsify = {}) {
   IndexedImage image;
   image.reference = oci::Reference::Parse(reference).value();
   oci::Manifest manifest;
@@ -68,7 +69,7 @@ inline IndexedImage PushIndexedImage(FakeRegistryClient& registry, const std::ve
     ScanOptions options;
     options.span_size = ztocs.span_size;
     ScannedLayer scanned = ScanLayer(*stream, Compression::kGzip, options).value();
-    Ztoc table = Unpack(std::move(scanned.ztoc));
+    test::Ztoc table = test::Unpack(std::move(scanned.ztoc));
     if (falsify) falsify(i, table);
     const std::string ztoc = EncodeZtoc(std::move(table)).value();
     image.diff_ids.push_back(scanned.diff_id);

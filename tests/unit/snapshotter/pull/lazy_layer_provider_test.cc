@@ -14,6 +14,7 @@
 #include "tests/support/temporary_directory.h"
 #include "tests/unit/snapshotter/pull/indexed_image.h"
 #include "tests/unit/snapshotter/pull/sync_count.h"
+#include "tests/ztoc/ztoc_value.h"
 
 namespace soci {
 namespace {
@@ -299,7 +300,7 @@ TEST_F(LazyLayerProviderTest, G7WhatNoSnapshotUsesAfterARestartIsCollected) {
 
 TEST_F(LazyLayerProviderTest, ASealedLayerServesImagesWhoseIndexNamesAnotherZtoc) {
   const IndexedImage first = PushIndexedImage(registry_, {"same"});
-  const auto other_tool = [](size_t, Ztoc& ztoc) { ztoc.build_tool = "another tool"; };
+  const auto other_tool = [](size_t, test::Ztoc& ztoc) { ztoc.build_tool = "another tool"; };
   const IndexedImage second = PushIndexedImage(registry_, {"same"}, {}, true, "registry.example/b:v1", other_tool);
   ASSERT_EQ(first.layers[0].digest, second.layers[0].digest);
   ASSERT_NE(first.ztocs[0].digest, second.ztocs[0].digest);
@@ -324,7 +325,7 @@ TEST_F(LazyLayerProviderTest, MountingALayerSyncsNothing) {
 
 TEST_F(LazyLayerProviderTest, ALayerWhoseIndexLiesIsNeverSealedAndIsDeferredFromThenOn) {
   const IndexedImage image = PushIndexedImage(registry_, {"one"}, {}, true, "registry.example/app:v1",
-                                              [](size_t, Ztoc& ztoc) { ztoc.entries.back().mode = 04755; });
+                                              [](size_t, test::Ztoc& ztoc) { ztoc.entries.back().mode = 04755; });
   Start(false);
   ASSERT_EQ(Provide(image, 0), "");
   // Found out when the span with that header arrives.

@@ -12,6 +12,7 @@
 #include "snapshotter/unpack/unsynced_mark.h"
 #include "tests/support/tar_builder.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/ztoc/ztoc_value.h"
 
 namespace soci {
 namespace {
@@ -55,7 +56,7 @@ TEST_F(UnpackLayerTest, AGzipLayerBecomesADirectoryWithItsTableAndItsZtocBesideI
   EXPECT_TRUE(LayerTable::Open(layer_ + "/table", oci::LayerDigest(oci::Digest::Of(blob))).ok());
   const std::string ztoc = ReadFile(layer_ + "/ztoc").value();
   EXPECT_EQ(oci::Digest::Of(ztoc), unpacked->ztoc);
-  EXPECT_EQ(DecodeZtoc(ztoc).value().compressed_size, blob.size());
+  EXPECT_EQ(test::DecodeZtoc(ztoc).value().compressed_size, blob.size());
   for (const char* left : {"/data", "/residue", "/presence", "/fs.partial"}) EXPECT_FALSE(Exists(layer_ + left));
 }
 
