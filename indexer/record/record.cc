@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <set>
 #include <string_view>
@@ -16,6 +17,12 @@ constexpr uint64_t kLargestFile = uint64_t{1} << 62;              // a sum of tw
 constexpr uint64_t kLongestThink = uint64_t{86'400} * 1'000'000;  // a day
 
 Status Wrong(std::string what) { return absl::InvalidArgumentError(std::move(what)); }
+
+// A bit for each.
+uint64_t AllRuns(const Record& record) {
+  const size_t count = record.runs.size();
+  return count >= kMostRecordRuns ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
+}
 
 bool IsPathWithin(std::string_view path) {
   if (path.empty() || path.size() > kLongestPath || path.find('\0') != std::string_view::npos) return false;
@@ -58,6 +65,25 @@ Status CheckExtent(const Record& record, const RecordedExtent& extent) {
   return OkStatus();
 }
 
+Status CheckRuns(const Record& record) {
+  if (record.runs.size() > kMostRecordRuns) return Wrong(fmt::format("{} runs", record.runs.size()));
+  if (std::adjacent_find(record.runs.begin(), record.runs.end(), std::greater_equal<>()) != record.runs.end()) {
+    return Wrong("its runs are not in order");
+  }
+  bool all_before = true;
+  for (const RecordedExtent& extent : record.extents) {
+    const std::string& path = record.files[extent.file].path;
+    if (record.runs.empty() && extent.runs != 0) return Wrong(path + ": an extent of a run that is none");
+    if (!record.runs.empty() && (extent.runs == 0 || (extent.runs & ~AllRuns(record)) != 0)) {
+      return Wrong(path + ": an extent of no run, or of one that is none");
+    }
+    const bool all = IsNeededByAll(record, extent);
+    if (all && !all_before) return Wrong(path + ": what all runs need does not come first");
+    all_before = all;
+  }
+  return OkStatus();
+}
+
 Status CheckNothingTwice(const Record& record) {
   std::vector<const RecordedExtent*> sorted;
   sorted.reserve(record.extents.size());
@@ -74,6 +100,23 @@ Status CheckNothingTwice(const Record& record) {
 
 }  // namespace
 
+bool IsNeededByAll(const Record& record, const RecordedExtent& extent) { return extent.runs == AllRuns(record); }
+
+std::vector<uint64_t> NeedTimes(const Record& record) {
+  std::vector<uint64_t> times;
+  times.reserve(record.extents.size());
+  uint64_t now = 0;
+  bool all_before = true;
+  for (const RecordedExtent& extent : record.extents) {
+    const bool all = IsNeededByAll(record, extent);
+    if (all_before && !all) now = 0;
+    all_before = all;
+    now += extent.think_us;
+    times.push_back(now);
+  }
+  return times;
+}
+
 Status CheckRecord(const Record& record) {
   if (record.manifest.empty()) return Wrong("no image is named");
   if (record.layers.size() > kMostRecordLayers) return Wrong(fmt::format("{} layers", record.layers.size()));
@@ -83,6 +126,7 @@ Status CheckRecord(const Record& record) {
     return Wrong("a layer twice");
   SOCI_RETURN_IF_ERROR(CheckFiles(record));
   for (const RecordedExtent& extent : record.extents) SOCI_RETURN_IF_ERROR(CheckExtent(record, extent));
+  SOCI_RETURN_IF_ERROR(CheckRuns(record));
   return CheckNothingTwice(record);
 }
 

@@ -28,8 +28,11 @@ struct RecordedExtent {
   uint32_t file = 0;  // index into Record::files
   uint64_t offset = 0;
   uint64_t size = 0;
-  // What the program did since the extent before, without the time it waited for bytes; in steps of kThinkStep.
+  // What the program did since the extent before, without the time it waited for bytes; in steps of kThinkStep. Where
+  // the extents begin that not every run needs, it counts from the program's start again.
   uint64_t think_us = 0;
+  // Which of Record::runs needed it, one bit each. 0 in the record of one run.
+  uint64_t runs = 0;
 
   uint64_t end() const { return offset + size; }
   bool operator==(const RecordedExtent&) const = default;
@@ -39,7 +42,8 @@ struct Record {
   oci::Digest manifest;                  // of the image on one platform
   std::vector<oci::LayerDigest> layers;  // in image order, each once
   std::vector<RecordedFile> files;       // by layer, then path
-  std::vector<RecordedExtent> extents;   // in order of first need; no byte twice
+  std::vector<uint64_t> runs;            // the names of those it was merged of, sorted; empty: it is of one run
+  std::vector<RecordedExtent> extents;   // no byte twice; first what all runs need, each part in order of first need
 
   bool operator==(const Record&) const = default;
 };
@@ -48,9 +52,16 @@ inline constexpr uint64_t kRecordPage = 4096;
 inline constexpr uint64_t kThinkStep = 100;  // microseconds
 inline constexpr size_t kMostRecordLayers = 1024;
 inline constexpr size_t kMostRecordExtents = 200'000;
+inline constexpr size_t kMostRecordRuns = 64;
+
+bool IsNeededByAll(const Record& record, const RecordedExtent& extent);
+
+// When each extent is needed, in microseconds of the program's own time since its start.
+std::vector<uint64_t> NeedTimes(const Record& record);
 
 // kInvalidArgument with one line that says what is wrong: limits, a path that leads out of its layer, an extent that
-// is empty, not of whole pages, beyond its file or there twice, files out of order, an index that names nothing.
+// is empty, not of whole pages, beyond its file or there twice, files, runs or extents out of order, an index that
+// names nothing.
 Status CheckRecord(const Record& record);
 
 }  // namespace soci

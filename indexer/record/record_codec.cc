@@ -26,7 +26,9 @@ enum : uint32_t {
   kExtentFiles,
   kExtentOffsets,
   kExtentPages,
-  kThinkTimes
+  kThinkTimes,
+  kRuns,
+  kExtentRuns
 };
 // ... and of a file in it:
 enum : uint32_t { kFileLayer = 1, kFilePath, kFileSize };
@@ -78,7 +80,7 @@ Result<RecordedFile> DecodeFile(std::string_view bytes) {
 }
 
 struct Columns {
-  std::vector<uint64_t> files, offsets, pages, think;
+  std::vector<uint64_t> files, offsets, pages, think, runs;
 };
 
 Columns ColumnsOf(const Record& record) {
@@ -90,6 +92,7 @@ Columns ColumnsOf(const Record& record) {
     columns.offsets.push_back(extent.offset / kRecordPage);
     columns.pages.push_back(Pages(extent.size));
     columns.think.push_back(extent.think_us / kThinkStep);
+    if (!record.runs.empty()) columns.runs.push_back(extent.runs);
   }
   return columns;
 }
@@ -97,7 +100,8 @@ Columns ColumnsOf(const Record& record) {
 // Whatever makes no sense becomes an extent that CheckRecord refuses.
 Status AddExtents(const Columns& columns, Record& record) {
   const size_t count = columns.files.size();
-  if (columns.offsets.size() != count || columns.pages.size() != count || columns.think.size() != count) {
+  if (columns.offsets.size() != count || columns.pages.size() != count || columns.think.size() != count ||
+      columns.runs.size() != (record.runs.empty() ? 0 : count)) {
     return absl::InvalidArgumentError("its extents' columns differ in length");
   }
   constexpr uint64_t kTooMany = std::numeric_limits<uint64_t>::max() / kRecordPage;
@@ -118,6 +122,7 @@ Status AddExtents(const Columns& columns, Record& record) {
       extent.size = size - extent.offset;
     }
     extent.think_us = columns.think[i] * kThinkStep;
+    extent.runs = columns.runs.empty() ? 0 : columns.runs[i];
     record.extents.push_back(extent);
   }
   return OkStatus();
@@ -139,6 +144,14 @@ Status TakeBytes(const WireField& field, Record& record, Columns& columns) {
       if (record.files.size() == kMostRecordExtents) return absl::InvalidArgumentError("too many files");
       SOCI_ASSIGN_OR_RETURN(RecordedFile file, DecodeFile(field.bytes));
       record.files.push_back(std::move(file));
+      return OkStatus();
+    }
+    case kRuns: {
+      SOCI_ASSIGN_OR_RETURN(record.runs, UnpackNumbers(field.bytes, kMostRecordRuns));
+      return OkStatus();
+    }
+    case kExtentRuns: {
+      SOCI_ASSIGN_OR_RETURN(columns.runs, UnpackNumbers(field.bytes, kMostRecordExtents));
       return OkStatus();
     }
     default:
@@ -174,10 +187,7 @@ Result<Record> DecodeMessage(std::string_view message) {
   return record;
 }
 
-}  // namespace
-
-Result<std::string> EncodeRecord(const Record& record) {
-  if (Status sound = CheckRecord(record); !sound.ok()) return Annotate(sound, "the record");
+std::string EncodeMessage(const Record& record) {
   WireWriter out;
   out.Number(kFieldVersion, kVersion);
   out.Bytes(kManifest, record.manifest.ToString());
@@ -188,7 +198,23 @@ Result<std::string> EncodeRecord(const Record& record) {
   out.Packed(kExtentOffsets, columns.offsets);
   out.Packed(kExtentPages, columns.pages);
   out.Packed(kThinkTimes, columns.think);
-  const std::string message = out.Take();
+  out.Packed(kRuns, record.runs);
+  out.Packed(kExtentRuns, columns.runs);
+  return out.Take();
+}
+
+}  // namespace
+
+uint64_t RunName(const Record& record) {
+  const oci::Digest digest = oci::Digest::Of(EncodeMessage(record));
+  uint64_t name = 0;
+  for (const std::byte byte : ByteSpan(digest.raw()).first(sizeof(name))) name = name << 8 | static_cast<uint8_t>(byte);
+  return name;
+}
+
+Result<std::string> EncodeRecord(const Record& record) {
+  if (Status sound = CheckRecord(record); !sound.ok()) return Annotate(sound, "the record");
+  const std::string message = EncodeMessage(record);
   std::string packed = message.size() > kMostMessageBytes ? std::string() : Compress(message);
   if (packed.empty() || packed.size() > kMostRecordBytes) {
     return absl::InvalidArgumentError(fmt::format("the record: {} extents in {} files are more than one may hold",

@@ -14,6 +14,9 @@ inline constexpr size_t kMostRecordBytes = 1 << 20;  // encoded; a rule of thumb
 // kInvalidArgument if the record is not sound, or would be larger than kMostRecordBytes.
 Result<std::string> EncodeRecord(const Record& record);
 
+// The name of the run whose record this is: the same wherever it is computed.
+uint64_t RunName(const Record& record);
+
 // A sound record. Any bytes may be given. kFailedPrecondition for one of a later version of the format,
 // kInvalidArgument with one line for everything else that is none.
 Result<Record> DecodeRecord(std::string_view bytes);

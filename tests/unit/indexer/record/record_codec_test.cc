@@ -12,6 +12,7 @@
 namespace soci {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 oci::Digest Image() { return oci::Digest::Of("image"); }
@@ -149,6 +150,41 @@ TEST(RecordCodec, EveryLieIsNamed) {
   record = Sample();
   record.manifest = {};
   EXPECT_THAT(WhyRefused(record), HasSubstr("no image"));
+}
+
+Record SampleOfTwoRuns() {
+  Record record = Sample();
+  record.runs = {7, uint64_t{1} << 63};
+  record.extents[0].runs = record.extents[1].runs = 3;
+  record.extents[2].runs = 2;
+  return record;
+}
+
+TEST(RecordCodec, WhichRunsNeedWhatComesBack) {
+  EXPECT_EQ(DecodeRecord(EncodeRecord(SampleOfTwoRuns()).value()).value(), SampleOfTwoRuns());
+  EXPECT_THAT(NeedTimes(Sample()), ElementsAre(0, 1500, 21'500));
+  EXPECT_THAT(NeedTimes(SampleOfTwoRuns()), ElementsAre(0, 1500, 20'000));
+}
+
+TEST(RecordCodec, EveryLieAboutRunsIsNamed) {
+  Record record = SampleOfTwoRuns();
+  std::swap(record.runs[0], record.runs[1]);
+  EXPECT_THAT(WhyRefused(record), HasSubstr("runs are not in order"));
+  record = SampleOfTwoRuns();
+  record.runs.resize(65);
+  EXPECT_THAT(WhyRefused(record), HasSubstr("65 runs"));
+  record = SampleOfTwoRuns();
+  record.extents[2].runs = 4;
+  EXPECT_THAT(WhyRefused(record), HasSubstr("of one that is none"));
+  record = SampleOfTwoRuns();
+  record.extents[2].runs = 0;
+  EXPECT_THAT(WhyRefused(record), HasSubstr("of no run"));
+  record = SampleOfTwoRuns();
+  record.extents[0].runs = 1;
+  EXPECT_THAT(WhyRefused(record), HasSubstr("does not come first"));
+  record = Sample();
+  record.extents[0].runs = 1;
+  EXPECT_THAT(WhyRefused(record), HasSubstr("a run that is none"));
 }
 
 TEST(RecordCodec, PathsThatLeadOutOfALayerAreRefused) {
