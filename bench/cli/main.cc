@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/cli/run_verb.h"
+#include "bench/report/verbs.h"
 
 int main(int argc, char** argv) {
   CLI::App app(
@@ -10,6 +11,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   int exit_code = 0;
   soci::bench::AddRunVerb(app, exit_code);
+  soci::bench::AddReportVerbs(app, exit_code);
   CLI11_PARSE(app, argc, argv);
   return exit_code;
 }

@@ -11,9 +11,12 @@
 #include <stdexcept>
 
 #include "bench/link/options.h"
+#include "bench/report/page.h"
+#include "bench/report/terminal.h"
 #include "bench/result/codec.h"
 #include "bench/run/environment.h"
 #include "bench/run/scenario_run.h"
+#include "indexer/base/file_io.h"
 #include "snapshotter/daemon/stop_signals.h"
 
 namespace soci::bench {
@@ -29,7 +32,7 @@ struct RunOptions {
   bool stop_when_ready = false;
   int repeats = 3;
   int64_t limit = 900;
-  std::string json, containerd, admin_socket = "/run/soci-snapshotter/admin.sock";
+  std::string json, html, containerd, admin_socket = "/run/soci-snapshotter/admin.sock";
   bool warm = false, no_calibration = false;
 };
 
@@ -79,24 +82,6 @@ std::vector<Contestant> ContestantsOf(const RunOptions& options) {
   return contestants;
 }
 
-// Until the report's own table is here.
-void PrintTable(const Scenario& scenario) {
-  fmt::print("\n{}: {} over link {}, {}\n", scenario.name, scenario.image, scenario.link, scenario.workload);
-  for (const Run& run : scenario.runs) {
-    fmt::print("  {} #{}{}\n", run.mode, run.repeat, run.error.empty() ? "" : "  " + run.error);
-    for (const Point& point : run.points) {
-      fmt::print("    {:<18}{:>9.2f} s{:>10.1f} MB{:>7} requests{:>5} connections\n", point.name, point.seconds,
-                 static_cast<double>(point.traffic.bytes) / 1e6, point.traffic.requests, point.traffic.connections);
-    }
-    fmt::print(
-        "    daemons {:.1f} CPU s, client {:.1f} CPU s, peak {:.0f} MB anonymous + {:.0f} MB file, {:.0f} MB written\n",
-        run.resources.daemon_cpu_seconds, run.resources.client_cpu_seconds,
-        static_cast<double>(run.resources.peak_anonymous_bytes) / 1e6,
-        static_cast<double>(run.resources.peak_file_bytes) / 1e6,
-        static_cast<double>(run.resources.disk_written_bytes) / 1e6);
-  }
-}
-
 int RunAll(const RunOptions& options, const StopSignals& signals) {
   const std::string programs = ProgramsFolder();
   ::setenv("SOCI_TEST_PROGRAMS", programs.c_str(), 0);
@@ -122,11 +107,15 @@ int RunAll(const RunOptions& options, const StopSignals& signals) {
     if (signals.token().stop_requested()) break;
     plan.image = stage.AddFolder(folder);
     result.scenarios.push_back(RunScenario(stage, plan, signals.token(), Say));
-    PrintTable(result.scenarios.back());
+    fmt::print("\n{}", TerminalReport(result.scenarios.back()));
     for (const Run& run : result.scenarios.back().runs) failed |= !run.error.empty();
   }
   if (!options.json.empty()) {
     if (const Status status = WriteResult(result, options.json); !status.ok())
+      throw std::runtime_error(std::string(Message(status)));
+  }
+  if (!options.html.empty()) {
+    if (const Status status = ReplaceFile(options.html, HtmlReport(result)); !status.ok())
       throw std::runtime_error(std::string(Message(status)));
   }
   return signals.token().stop_requested() ? 130 : failed ? 1 : 0;
@@ -169,6 +158,7 @@ void AddRunVerb(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
   verb->add_option("--json", options->json, "Write the raw result to this file");
+  verb->add_option("--html", options->html, "Write the report as a page to this file");
   verb->add_option("--containerd", options->containerd, "Address of this machine's containerd; else one of our own");
   verb->add_option("--admin-socket", options->admin_socket, "Of this machine's soci-snapshotter")
       ->capture_default_str();

@@ -40,10 +40,11 @@ struct Run {
   Resources resources;
   std::vector<ByteSample> bytes_over_time;
   std::vector<double> read_milliseconds;
-  std::map<std::string, double> counts;  // spans fetched, demand misses, ...
+  std::map<std::string, double> counts;  // spans fetched, demand misses, ...: each a cost, less is better
   std::string error;
 };
 
+// Scenarios of one sweep are named "NAME 5%", "NAME 10%" and so on.
 struct Scenario {
   std::string name, image, link, workload;
   uint64_t image_bytes = 0, image_unpacked_bytes = 0;

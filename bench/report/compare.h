@@ -1,0 +1,17 @@
+// Two results beside each other: for each scenario, mode and point both have, the ratio of the medians. Pure.
+#pragma once
+
+#include <string>
+
+#include "bench/result/result.h"
+
+namespace soci::bench {
+
+// As text for a terminal. Where the two spreads overlap it says that no difference is shown, whatever the medians are.
+// What only one of them has, and how their machines, images and links differ, is said too.
+std::string CompareText(const Result& a, const Result& b);
+
+// Only the same work on the same image over the same link can be compared; "" or what differs.
+std::string WhatDiffers(const Scenario& a, const Scenario& b);
+
+}  // namespace soci::bench

@@ -1,0 +1,155 @@
+#include "bench/report/guard.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "bench/report/compare.h"
+#include "bench/report/table.h"
+#include "bench/report/view.h"
+#include "bench/result/codec.h"
+
+namespace soci::bench {
+namespace {
+
+struct Count {
+  std::string name;
+  Unit unit;
+  Summary value;
+};
+
+// Connections are left out: how many are opened depends on who happens to wait.
+std::vector<Count> CountsOf(const ModeView& mode) {
+  std::vector<Count> counts;
+  for (const PointView& point : mode.points) {
+    counts.push_back({"requests until " + point.name, Unit::kCount, point.requests});
+    counts.push_back({"bytes until " + point.name, Unit::kBytes, point.bytes});
+  }
+  for (const Figure& figure : mode.figures) {
+    const bool is_time = figure.unit == Unit::kSeconds || figure.unit == Unit::kMilliseconds;
+    const bool is_memory = figure.name.rfind("peak memory", 0) == 0;
+    if (!is_time && !is_memory) counts.push_back({figure.name, figure.unit, figure.value});
+  }
+  return counts;
+}
+
+class Judge {
+ public:
+  explicit Judge(const GuardLimits& limits) : limits_(limits) {}
+
+  void Scenarios(const Scenario& kept, const Scenario& now) {
+    const ScenarioView kept_view = MakeView(kept), now_view = MakeView(now);
+    verdict_.text += OneLine(now_view.Title()) + "\n";
+    if (const std::string differs = WhatDiffers(kept, now); !differs.empty()) {
+      verdict_.text += "  not compared: " + OneLine(differs) + "\n";
+      return;
+    }
+    for (const ModeView& mode : kept_view.modes) {
+      if (mode.role != Role::kOurs || mode.runs == 0) continue;
+      const auto found = std::find_if(now_view.modes.begin(), now_view.modes.end(),
+                                      [&](const ModeView& other) { return other.mode == mode.mode; });
+      if (found == now_view.modes.end()) {
+        verdict_.text += OneLine(fmt::format("  {}: not measured now", mode.mode)) + "\n";
+      } else if (found->runs == 0) {
+        Lose(fmt::format("{}, {}: every run failed; {}", now.name, mode.mode, found->errors.front()));
+      } else {
+        Modes(now.name, mode, *found);
+      }
+    }
+  }
+
+  GuardVerdict Finish() {
+    for (const std::string& loss : verdict_.losses) verdict_.text += "LOSS " + loss + "\n";
+    if (verdict_.compared == 0) verdict_.text += "nothing in common that could be compared\n";
+    return std::move(verdict_);
+  }
+  void Say(const std::string& line) { verdict_.text += line + "\n"; }
+
+ private:
+  void Lose(const std::string& line) { verdict_.losses.push_back(OneLine(line)); }
+
+  void Modes(const std::string& scenario, const ModeView& kept, const ModeView& now) {
+    Table table;
+    table.Add({kept.mode, "kept", "now", ""});
+    const std::vector<Count> counts = CountsOf(now);
+    for (const Count& was : CountsOf(kept)) {
+      const auto is = std::find_if(counts.begin(), counts.end(), [&](const Count& c) { return c.name == was.name; });
+      if (is == counts.end() || is->value.count == 0) {
+        if (was.value.count > 0) Lose(fmt::format("{}, {}: {} is not counted any more", scenario, kept.mode, was.name));
+        continue;
+      }
+      if (was.value.max == 0 && is->value.max == 0) continue;  // not measured
+      table.Add({OneLine(was.name), Spread(was.value, was.unit), Spread(is->value, is->unit),
+                 Compare(scenario, kept.mode, was, *is)});
+    }
+    for (const PointView& point : kept.points) {
+      const PointView* other = now.FindPoint(point.name);
+      if (other == nullptr) continue;
+      table.Add({OneLine("time until " + point.name), Spread(point.seconds, Unit::kSeconds),
+                 Spread(other->seconds, Unit::kSeconds), "not judged"});
+    }
+    verdict_.text += table.ToText();
+  }
+
+  std::string Compare(const std::string& scenario, const std::string& mode, const Count& was, const Count& is) {
+    const double before = was.value.median, after = is.value.median;
+    if (was.value.max - was.value.min > limits_.steady * before) return "varies, not judged";
+    ++verdict_.compared;
+    if (after > before * (1 + limits_.most_loss)) {
+      Lose(fmt::format("{}, {}: {} {}, was {}", scenario, mode, is.name, Quantity(after, is.unit),
+                       Quantity(before, was.unit)));
+      return "LOSS";
+    }
+    return after == before ? "same" : fmt::format("{:+.1f} %", (after / before - 1) * 100);
+  }
+
+  const GuardLimits limits_;
+  GuardVerdict verdict_;
+};
+
+const Scenario* Named(const Result& result, const std::string& name) {
+  const auto found = std::find_if(result.scenarios.begin(), result.scenarios.end(),
+                                  [&](const Scenario& scenario) { return scenario.name == name; });
+  return found == result.scenarios.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+GuardVerdict Guard(const Result& kept, const Result& now, const GuardLimits& limits) {
+  Judge judge(limits);
+  for (const Scenario& scenario : now.scenarios) {
+    if (const Scenario* other = Named(kept, scenario.name)) {
+      judge.Scenarios(*other, scenario);
+    } else {
+      judge.Say(OneLine(scenario.name + ": nothing kept"));
+    }
+  }
+  for (const Scenario& scenario : kept.scenarios) {
+    if (Named(now, scenario.name) == nullptr) judge.Say(OneLine(scenario.name + ": not measured now"));
+  }
+  return judge.Finish();
+}
+
+soci::Result<Result> FindKept(const std::string& path, const Result& now) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) return ReadResult(path);
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  }
+  if (error) return absl::NotFoundError(fmt::format("{}: {}", path, error.message()));
+  std::sort(files.rbegin(), files.rend());
+  Result kept;
+  for (const std::string& file : files) {
+    SOCI_ASSIGN_OR_RETURN(const Result result, ReadResult(file));
+    for (const Scenario& scenario : result.scenarios) {
+      if (Named(now, scenario.name) != nullptr && Named(kept, scenario.name) == nullptr) {
+        kept.scenarios.push_back(scenario);
+      }
+    }
+  }
+  return kept;
+}
+
+}  // namespace soci::bench

@@ -1,0 +1,101 @@
+#include "bench/report/tables.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace soci::bench {
+namespace {
+
+std::vector<std::string> Head(std::string corner, const ScenarioView& view) {
+  std::vector<std::string> head = {std::move(corner)};
+  for (const ModeView& mode : view.modes) head.push_back(OneLine(mode.mode));
+  return head;
+}
+
+Table PointsByModes(std::string corner, const ScenarioView& view,
+                    const std::function<std::string(const PointView&)>& cell) {
+  Table table;
+  table.Add(Head(std::move(corner), view));
+  for (const std::string& name : view.points) {
+    std::vector<std::string> row = {OneLine(name)};
+    for (const ModeView& mode : view.modes) {
+      const PointView* point = mode.FindPoint(name);
+      row.push_back(point != nullptr ? cell(*point) : mode.runs == 0 ? "failed" : "");
+    }
+    table.Add(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace
+
+Table TimeTable(const ScenarioView& view) {
+  return PointsByModes("since the pull request", view,
+                       [](const PointView& point) { return Spread(point.seconds, Unit::kSeconds); });
+}
+
+Table TrafficTable(const ScenarioView& view) {
+  return PointsByModes("bytes/requests/connections", view, [](const PointView& point) {
+    return Bytes(point.bytes.median) + " / " + Quantity(point.requests.median, Unit::kCount) + " / " +
+           Quantity(point.connections.median, Unit::kCount);
+  });
+}
+
+Table RatioTable(const ScenarioView& view) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const Ratio& ratio : view.ratios) {
+    const std::pair pair(ratio.ours, ratio.other);
+    if (std::find(pairs.begin(), pairs.end(), pair) == pairs.end()) pairs.push_back(pair);
+  }
+  Table table;
+  std::vector<std::string> head = {"times, ours : other"};
+  for (const auto& [ours, other] : pairs) head.push_back(OneLine(ours + " : " + other));
+  table.Add(std::move(head));
+  for (const std::string& point : view.points) {
+    std::vector<std::string> row = {OneLine(point)};
+    bool any = false;
+    for (const auto& [ours, other] : pairs) {
+      const Ratio* ratio = view.FindRatio(point, ours, other);
+      any = any || ratio != nullptr;
+      row.push_back(ratio == nullptr ? "" : ratio->overlap ? "no difference" : RatioText(ratio->ours_by_other));
+    }
+    if (any) table.Add(std::move(row));
+  }
+  return table;
+}
+
+Table FigureTable(const ScenarioView& view) {
+  Table table;
+  table.Add(Head("of the whole run", view));
+  for (const std::string& name : view.figures) {
+    std::vector<std::string> row = {OneLine(name)};
+    bool any = false;
+    for (const ModeView& mode : view.modes) {
+      const Figure* figure = mode.FindFigure(name);
+      const bool has = figure != nullptr && figure->value.count > 0;
+      any = any || (has && figure->value.max != 0);
+      row.push_back(has ? Spread(figure->value, figure->unit) : "");
+    }
+    if (any) table.Add(std::move(row));
+  }
+  return table;
+}
+
+Table ReadTable(const ScenarioView& view) {
+  Table table;
+  table.Add(Head("read latency", view));
+  for (const auto& [name, share] :
+       {std::pair("median", 0.5), {"90 %", 0.9}, {"99 %", 0.99}, {"99.9 %", 0.999}, {"longest", 1.0}}) {
+    std::vector<std::string> row = {name};
+    bool any = false;
+    for (const ModeView& mode : view.modes) {
+      const auto value = Percentile(mode.read_milliseconds, share);
+      any = any || value;
+      row.push_back(value ? Quantity(*value, Unit::kMilliseconds) : "");
+    }
+    if (any) table.Add(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace soci::bench

@@ -1,0 +1,102 @@
+#include "bench/report/guard.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/result/codec.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/unit/bench/report/sample.h"
+
+namespace soci::bench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Result Changed(const std::string& mode, void (*change)(bench::Run&)) {
+  Result result = MakeResult();
+  for (bench::Run& run : result.scenarios[0].runs) {
+    if (run.mode == mode) change(run);
+  }
+  return result;
+}
+
+TEST(Guard, TheSameCountsHold) {
+  const GuardVerdict verdict = Guard(MakeResult(), MakeResult());
+  EXPECT_TRUE(verdict.Holds()) << verdict.text;
+  EXPECT_GT(verdict.compared, 4u);
+}
+
+TEST(Guard, TenPercentMoreRequestsHoldAndElevenDoNot) {
+  EXPECT_TRUE(
+      Guard(MakeResult(), Changed("lazy", [](bench::Run& run) { run.points[1].traffic.requests = 110; })).Holds());
+  const GuardVerdict lost =
+      Guard(MakeResult(), Changed("lazy", [](bench::Run& run) { run.points[1].traffic.requests = 111; }));
+  EXPECT_THAT(lost.losses, ElementsAre("start, lazy: requests until ready 111, was 100"));
+}
+
+TEST(Guard, BytesAndOtherCountsAreJudgedToo) {
+  EXPECT_FALSE(Guard(MakeResult(), Changed("lazy", [](bench::Run& run) { run.points[0].traffic.bytes *= 2; })).Holds());
+  EXPECT_FALSE(Guard(MakeResult(), Changed("lazy", [](bench::Run& run) { run.counts["spans fetched"] = 90; })).Holds());
+  EXPECT_FALSE(
+      Guard(MakeResult(), Changed("lazy", [](bench::Run& run) { run.resources.disk_written_bytes *= 2; })).Holds());
+}
+
+TEST(Guard, TimesAndMemoryAreNeverJudged) {
+  const GuardVerdict verdict = Guard(MakeResult(), Changed("lazy", [](bench::Run& run) {
+                                       for (Point& point : run.points) point.seconds *= 100;
+                                       run.resources.daemon_cpu_seconds *= 100;
+                                       run.resources.peak_anonymous_bytes *= 100;
+                                     }));
+  EXPECT_TRUE(verdict.Holds()) << verdict.text;
+  EXPECT_THAT(verdict.text, HasSubstr("time until ready"));
+}
+
+TEST(Guard, OthersMayLose) {
+  EXPECT_TRUE(
+      Guard(MakeResult(), Changed("containerd", [](bench::Run& run) { run.points[1].traffic.bytes *= 2; })).Holds());
+}
+
+TEST(Guard, ACountThatVariedWhenKeptProvesNothing) {
+  Result kept = MakeResult();
+  kept.scenarios[0].runs[1].points[1].traffic.requests = 50;  // of two repeats
+  EXPECT_TRUE(
+      Guard(kept, Changed("lazy", [](bench::Run& run) { run.points[1].traffic.requests = 200; })).losses.empty());
+}
+
+TEST(Guard, AModeThatFailsNowIsALoss) {
+  const GuardVerdict verdict = Guard(MakeResult(), Changed("lazy", [](bench::Run& run) { run.error = "dead"; }));
+  EXPECT_THAT(verdict.losses, ElementsAre("start, lazy: every run failed; run 1: dead"));
+}
+
+TEST(Guard, ACountThatIsGoneIsALoss) {
+  const GuardVerdict verdict = Guard(MakeResult(), Changed("lazy", [](bench::Run& run) { run.counts.clear(); }));
+  EXPECT_THAT(verdict.losses, ElementsAre("start, lazy: spans fetched is not counted any more"));
+}
+
+TEST(Guard, NothingInCommonDoesNotHold) {
+  Result other = MakeResult();
+  other.scenarios[0].image_bytes = 5;
+  EXPECT_FALSE(Guard(MakeResult(), other).Holds());
+  EXPECT_THAT(Guard(MakeResult(), other).losses, IsEmpty());
+  EXPECT_FALSE(Guard(Result{}, MakeResult()).Holds());
+}
+
+TEST(Guard, OfAFolderTheLastFileWithTheScenarioIsTheKeptOne) {
+  const test::TemporaryDirectory folder;
+  Result old = MakeResult();
+  old.scenarios[0].runs[1].points[1].traffic.requests = 7;
+  Result other = MakeResult();
+  other.scenarios[0].name = "something else";
+  ASSERT_TRUE(WriteResult(old, folder.path() + "/0001-start.json").ok());
+  ASSERT_TRUE(WriteResult(MakeResult(), folder.path() + "/0002-start.json").ok());
+  ASSERT_TRUE(WriteResult(other, folder.path() + "/0003-other.json").ok());
+  const auto kept = FindKept(folder.path(), MakeResult());
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  ASSERT_EQ(kept->scenarios.size(), 1u);
+  EXPECT_EQ(kept->scenarios[0].runs[1].points[1].traffic.requests, 100u);
+}
+
+}  // namespace
+}  // namespace soci::bench
