@@ -113,13 +113,12 @@ void FetchScheduler::Settle() {
   } while (true);
 }
 
-bool FetchScheduler::DecodeOne() {
-  {
-    MutexLock lock(mutex_);
-    if (decode_queue_.empty()) return false;
-  }
-  return decode_pool_.RunOne();
+bool FetchScheduler::HasDecodes() {
+  MutexLock lock(mutex_);
+  return !decode_queue_.empty();
 }
+
+bool FetchScheduler::DecodeOne() { return HasDecodes() && decode_pool_.RunOne(); }
 
 std::optional<Clock::TimePoint> FetchScheduler::NextDue() {
   MutexLock lock(mutex_);

@@ -60,6 +60,7 @@ class FetchScheduler {
   void Settle();
   // Without threads: decodes the span that is next. False: none waits that may be decoded.
   bool DecodeOne();
+  bool HasDecodes();
   // The next time that something is due by itself.
   std::optional<Clock::TimePoint> NextDue();
 
