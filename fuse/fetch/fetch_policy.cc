@@ -27,8 +27,8 @@ std::optional<FetchClass> NextToStart(const HostLoad& host, const DaemonLoad& da
   for (FetchClass fetch_class : {FetchClass::kReplay, FetchClass::kReadAhead, FetchClass::kFill}) {
     if (!host.waiting[ToIndex(fetch_class)]) continue;
     const bool is_fill = fetch_class == FetchClass::kFill;
-    const bool room =
-        is_fill ? running < budget.total && !daemon.demand_waits && !host.guest_waits : urgent < budget.urgent;
+    const uint32_t most = daemon.demand_waits ? budget.fill_beside_demand + host.running[kDemand] : budget.total;
+    const bool room = is_fill ? running < std::min(most, budget.total) && !host.guest_waits : urgent < budget.urgent;
     return room ? std::optional(fetch_class) : std::nullopt;
   }
   return std::nullopt;
@@ -43,10 +43,21 @@ bool MayGuestStart(const HostLoad& host, const DaemonLoad& daemon, const HostBud
   return running < budget.total && host.guests < budget.urgent;
 }
 
-bool MustPause(FetchClass fetch_class, const DaemonLoad& daemon, uint32_t beside) {
+bool IsHeldBack(const HostLoad& host, const DaemonLoad& daemon, const HostBudget& budget) {
+  if (daemon.backlog || daemon.demand_waits || !host.waiting[ToIndex(FetchClass::kFill)]) return false;
+  if (host.guests > 0) return false;  // whose bytes are not counted
+  return Urgent(host) + host.running[ToIndex(FetchClass::kFill)] >= budget.total;
+}
+
+bool MustPause(FetchClass fetch_class, const DaemonLoad& daemon, uint32_t beside, uint32_t fill_beside_demand) {
   if (fetch_class == FetchClass::kDemand) return false;
   if (daemon.backlog) return true;
-  return daemon.demand_waits && (fetch_class == FetchClass::kFill || beside >= kBesideDemand);
+  return daemon.demand_waits && beside >= (fetch_class == FetchClass::kFill ? fill_beside_demand : kBesideDemand);
+}
+
+uint32_t FillBesideDemand(double link_rate, double connection_rate) {
+  // Two that share what one could have look like exactly twice.
+  return connection_rate > 0 && link_rate > 2.2 * connection_rate ? 1 : 0;
 }
 
 bool IsSoonerAlone(const Approach& approach, uint64_t round_trip_bytes) {

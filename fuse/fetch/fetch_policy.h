@@ -20,6 +20,8 @@ constexpr size_t ToIndex(FetchClass fetch_class) { return static_cast<size_t>(fe
 struct HostBudget {
   uint32_t urgent = 16;  // demand, and apart from it replay and read-ahead
   uint32_t total = 32;   // with fill
+  // How many lower transfers may run beside a waiting demand for fill to be one of them.
+  uint32_t fill_beside_demand = 0;
 };
 
 // What one host's layers want and have.
@@ -43,15 +45,23 @@ inline constexpr uint32_t kBesideDemand = 2;
 
 // The class of which a range may start now, if any. Demand starts whatever else is running, up to the urgent budget;
 // the others only when nothing is backed up, no class before them waits at this host, and no demand waits anywhere, but
-// for kBesideDemand. Fill comes after guests.
+// for kBesideDemand and fill_beside_demand. Fill comes after guests.
 std::optional<FetchClass> NextToStart(const HostLoad& host, const DaemonLoad& daemon, const HostBudget& budget);
 
 // Whether a guest may start a transfer: no class before fill waits at its host, no demand anywhere, and guests leave
 // the urgent part of the budget free.
 bool MayGuestStart(const HostLoad& host, const DaemonLoad& daemon, const HostBudget& budget);
 
-// Whether a running transfer must stand still. `beside`: how many of replay and read-ahead go on already.
-bool MustPause(FetchClass fetch_class, const DaemonLoad& daemon, uint32_t beside);
+// Whether fill would go faster with more connections, or not: nothing else holds it back.
+bool IsHeldBack(const HostLoad& host, const DaemonLoad& daemon, const HostBudget& budget);
+
+// Whether a running transfer must stand still. `beside`: how many lower transfers go on already, those of the more
+// urgent classes first.
+bool MustPause(FetchClass fetch_class, const DaemonLoad& daemon, uint32_t beside, uint32_t fill_beside_demand = 0);
+
+// HostBudget::fill_beside_demand, when `link_rate` is the most that all connections brought and `connection_rate` what
+// a single one does (bytes per second; 0: not known): one, where two connections do not take anything from each other.
+uint32_t FillBesideDemand(double link_rate, double connection_rate);
 
 // How far a running transfer is from a span that it brings; compressed bytes.
 struct Approach {

@@ -84,9 +84,13 @@ void FetchScheduler::Signal() {
   news_.NotifyOne();
 }
 
+HostState& FetchScheduler::FindHost(const std::string& host) {
+  MutexLock lock(mutex_);
+  return HostOf(host);
+}
+
 HostState& FetchScheduler::HostOf(const std::string& host) {
-  mutex_.AssertHeld();
-  return hosts_.try_emplace(host, options_.round_trip_bytes).first->second;
+  return hosts_.try_emplace(host, options_.round_trip_bytes, options_.connections.total).first->second;
 }
 
 void FetchScheduler::Await(CondVar& released) {
@@ -214,32 +218,53 @@ DaemonLoad FetchScheduler::Load() {
 
 // Cancels, pauses and resumes what runs.
 void FetchScheduler::Steer(const DaemonLoad& load, Actions& actions) {
-  uint32_t beside = 0;
+  struct Running {
+    FetchClass fetch_class;
+    SpanFetcher* fetcher;
+    std::shared_ptr<RangeTransfer> transfer;
+  };
+  std::vector<Running> running;
   for (SpanFetcher* fetcher : fetchers_) {
     for (const std::shared_ptr<RangeTransfer>& transfer : fetcher->transfers()) {
-      if (transfer->cancel_wanted) {
-        if (transfer->cancel_sent) continue;
-        transfer->cancel_sent = true;
+      if (!transfer->cancel_wanted) {
+        running.push_back({fetcher->ClassOf(*transfer), fetcher, transfer});
+      } else if (!std::exchange(transfer->cancel_sent, true)) {
         actions.push_back(fetcher->Held([transfer] { transfer->Cancel(); }));
-        continue;
       }
-      const FetchClass fetch_class = fetcher->ClassOf(*transfer);
-      const bool pause = MustPause(fetch_class, load, beside);
-      if (!pause && (fetch_class == FetchClass::kReplay || fetch_class == FetchClass::kReadAhead)) ++beside;
-      if (!transfer->handle || pause == transfer->paused) continue;
-      transfer->paused = pause;
-      transfer->stood_still = true;
-      actions.push_back(fetcher->Held([transfer, pause] { transfer->SetPaused(pause); }));
     }
   }
+  std::stable_sort(running.begin(), running.end(),
+                   [](const Running& a, const Running& b) { return a.fetch_class < b.fetch_class; });
+  uint32_t beside = 0;
+  for (const auto& [fetch_class, fetcher, transfer] : running) {
+    const bool pause = MustPause(fetch_class, load, beside, BudgetOf(fetcher->host_state()).fill_beside_demand);
+    if (!pause && fetch_class != FetchClass::kDemand) ++beside;
+    if (!transfer->handle || pause == transfer->paused) continue;
+    transfer->paused = pause;
+    transfer->stood_still = true;
+    actions.push_back(fetcher->Held([transfer = transfer, pause] { transfer->SetPaused(pause); }));
+  }
+}
+
+HostBudget FetchScheduler::BudgetOf(const HostState& state) const {
+  HostBudget budget = options_.connections;
+  const double link_rate = state.peak.bytes_per_second();
+  budget.total = std::min(budget.total, state.connections.limit());
+  budget.fill_beside_demand = FillBesideDemand(link_rate, state.link.ConnectionRate());
+  return budget;
 }
 
 void FetchScheduler::StartRanges(DaemonLoad load, Clock::TimePoint now, Actions& actions) {
   std::set<std::string> hosts;
   for (const SpanFetcher* fetcher : fetchers_) hosts.insert(fetcher->host());
   for (const std::string& host : hosts) {
+    HostState& state = HostOf(host);
+    NoteRate(state, now);
+    const HostBudget budget = BudgetOf(state);
     for (;;) {
-      std::optional<FetchClass> next = NextToStart(LoadOf(host, now), load, options_.connections);
+      const HostLoad host_load = LoadOf(host, now);
+      std::optional<FetchClass> next = NextToStart(host_load, load, budget);
+      state.saturated = IsHeldBack(host_load, load, budget);
       if (!next) break;
       SpanFetcher* fetcher = FirstWaiting(host, *next, now);
       std::shared_ptr<RangeTransfer> transfer = fetcher->StartRange(*next, now);
@@ -249,6 +274,19 @@ void FetchScheduler::StartRanges(DaemonLoad load, Clock::TimePoint now, Actions&
           [this, start = std::move(start), urgent] { urgent ? io_pool_.PostUrgent(start) : io_pool_.Post(start); });
     }
   }
+}
+
+// What came since the last look, if the number of connections was what held it back.
+void FetchScheduler::NoteRate(HostState& state, Clock::TimePoint now) {
+  const uint64_t received = state.received;
+  state.peak.Note(received - state.noted_bytes, now - state.noted_at);
+  if (state.saturated) {
+    state.connections.Note(received - state.noted_bytes, now - state.noted_at);
+  } else {
+    state.connections.Interrupt();
+  }
+  state.noted_at = now;
+  state.noted_bytes = received;
 }
 
 HostLoad FetchScheduler::LoadOf(const std::string& host, Clock::TimePoint now) {

@@ -68,11 +68,12 @@ class FetchScheduler {
   // Comes before the mutexes of BackingStore; a fetcher's state is under it too.
   Mutex& mutex() { return mutex_; }
   const Clock& clock() const { return clock_; }
+  // Lives as long as the scheduler; what is in it is under the mutex.
+  HostState& FindHost(const std::string& host);
   // With the mutex held:
   void Attach(SpanFetcher& fetcher);
   void Detach(SpanFetcher& fetcher);
   void Signal();  // something changed
-  HostState& HostOf(const std::string& host);
   // Waits for `released` while the scheduler's work goes on.
   void Await(CondVar& released);
   uint64_t NextOrder();
@@ -97,6 +98,9 @@ class FetchScheduler {
   void StartRanges(DaemonLoad load, Clock::TimePoint now, Actions& actions) SOCI_REQUIRES(mutex_);
   void TellGuests(const DaemonLoad& load, Clock::TimePoint now, Actions& actions) SOCI_REQUIRES(mutex_);
   void TellGuest(FetchGuest& guest, std::function<void()> call, Actions& actions) SOCI_REQUIRES(mutex_);
+  HostState& HostOf(const std::string& host) SOCI_REQUIRES(mutex_);
+  HostBudget BudgetOf(const HostState& state) const SOCI_REQUIRES(mutex_);
+  void NoteRate(HostState& state, Clock::TimePoint now) SOCI_REQUIRES(mutex_);
   DaemonLoad Load() SOCI_REQUIRES(mutex_);
   HostLoad LoadOf(const std::string& host, Clock::TimePoint now) SOCI_REQUIRES(mutex_);
   SpanFetcher* FirstWaiting(const std::string& host, FetchClass fetch_class, Clock::TimePoint now)

@@ -1,14 +1,26 @@
-// What is known of one registry host's connections. Guarded by the scheduler's mutex.
+// What is known of one registry host's connections. Guarded by the scheduler's mutex; stays where it is.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+
+#include "fuse/fetch/connection_governor.h"
 #include "fuse/fetch/link_estimate.h"
+#include "fuse/fetch/rate_peak.h"
 
 namespace soci {
 
 struct HostState {
-  explicit HostState(uint64_t round_trip_bytes) : link(round_trip_bytes) {}
+  HostState(uint64_t round_trip_bytes, uint32_t most_connections)
+      : link(round_trip_bytes), connections(most_connections) {}
 
   LinkEstimate link;
+  ConnectionGovernor connections;
+  RatePeak peak;
+  bool saturated = false;  // since noted_at the limit has been what holds transfers back
+  Clock::TimePoint noted_at{};
+  uint64_t noted_bytes = 0;
+  std::atomic<uint64_t> received{0};  // any thread
 };
 
 }  // namespace soci

@@ -39,6 +39,7 @@ void LinkEstimate::Note(const TransferTimes& times) {
     rates.push_back(kept.seconds_per_byte);
   }
   median_ = {Quantile(first_bytes, 0.5), Quantile(rates, 0.5)};
+  fast_seconds_per_byte_ = *std::min_element(rates.begin(), rates.end());
   slow_ = {Quantile(first_bytes, kSlow), Quantile(rates, kSlow)};
 }
 
@@ -46,6 +47,11 @@ uint64_t LinkEstimate::RoundTripBytes() const {
   if (samples_.size() < kEnoughForMedian || median_.seconds_per_byte <= 0) return unknown_round_trip_bytes_;
   const double bytes = median_.first_byte / median_.seconds_per_byte;
   return bytes > 1e12 ? uint64_t{1'000'000'000'000} : static_cast<uint64_t>(bytes);
+}
+
+double LinkEstimate::ConnectionRate() const {
+  if (samples_.size() < kEnoughForMedian || fast_seconds_per_byte_ <= 0) return 0;
+  return 1 / fast_seconds_per_byte_;
 }
 
 std::optional<Clock::TimePoint::duration> LinkEstimate::SlowFirstByte() const {

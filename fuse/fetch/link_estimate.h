@@ -15,7 +15,7 @@ namespace soci {
 struct TransferTimes {
   Clock::TimePoint::duration first_byte{};  // from its start
   Clock::TimePoint::duration body{};        // from there to its end
-  uint64_t bytes = 0;
+  uint64_t bytes = 0;                       // after those that came first
 };
 
 class LinkEstimate {
@@ -27,6 +27,9 @@ class LinkEstimate {
 
   // What one connection brings in the time that a first byte takes, by the median.
   uint64_t RoundTripBytes() const;
+
+  // What a connection brings by itself, by the one that was least disturbed; 0: not known. Bytes per second.
+  double ConnectionRate() const;
 
   // The times that 95 of 100 requests stay under; none before there are enough samples.
   std::optional<Clock::TimePoint::duration> SlowFirstByte() const;
@@ -43,6 +46,7 @@ class LinkEstimate {
   size_t next_ = 0;
   Sample median_;
   Sample slow_;
+  double fast_seconds_per_byte_ = 0;
 };
 
 }  // namespace soci

@@ -39,8 +39,12 @@ void RangeTransfer::Cancel() {
 
 Status RangeTransfer::OnBytes(ByteSpan bytes) {
   if (stop_.stop_requested()) return absl::CancelledError("not wanted any more");
-  if (!first_byte_at_) first_byte_at_ = fetcher_.Now();
+  if (!first_byte_at_) {
+    first_byte_at_ = fetcher_.Now();
+    first_piece_ = bytes.size();
+  }
   received_ += bytes.size();
+  fetcher_.CountBytes(bytes.size());
   return assembler_.Push(bytes, [this](size_t index, CompressedBytes done) { Deliver(index, std::move(done)); });
 }
 

@@ -40,6 +40,7 @@ class RangeTransfer final : public ByteSink, public std::enable_shared_from_this
   uint64_t received() const { return received_; }
   // When the first of them came. The source's thread.
   std::optional<Clock::TimePoint> first_byte_at() const { return first_byte_at_; }
+  uint64_t first_piece() const { return first_piece_; }  // the bytes that came then
 
   // --- guarded by the scheduler's mutex ---
   size_t delivered = 0;                        // spans handed on
@@ -61,6 +62,7 @@ class RangeTransfer final : public ByteSink, public std::enable_shared_from_this
   std::atomic<uint64_t> received_{0};
   RangeAssembler assembler_;  // the source's thread
   std::optional<Clock::TimePoint> first_byte_at_;
+  uint64_t first_piece_ = 0;
 };
 
 }  // namespace soci

@@ -63,7 +63,7 @@ void SpanFetcher::CancelIfIdle(RangeTransfer& transfer) {
   if (transfer.cancel_wanted || transfer.delivered == transfer.spans().size() || IsCarrier(transfer)) return;
   const uint64_t left =
       ApproachTo(transfer.spans().back(), transfer).ahead + table_->Extent(transfer.spans().back()).compressed.size();
-  if (left > scheduler_.HostOf(options_.host).link.RoundTripBytes()) transfer.cancel_wanted = true;
+  if (left > host_state_.link.RoundTripBytes()) transfer.cancel_wanted = true;
 }
 
 void SpanFetcher::TransferEnded(RangeTransfer& transfer, Status status) {
@@ -98,8 +98,8 @@ void SpanFetcher::NoteTimes(const RangeTransfer& transfer) {
   if (transfer.fetch_class() != FetchClass::kDemand || transfer.stood_still || !first_byte || !transfer.started_at) {
     return;
   }
-  scheduler_.HostOf(options_.host)
-      .link.Note({*first_byte - *transfer.started_at, Now() - *first_byte, transfer.received()});
+  const uint64_t rest = transfer.received() - transfer.first_piece();
+  if (rest > 0) host_state_.link.Note({*first_byte - *transfer.started_at, Now() - *first_byte, rest});
 }
 
 void SpanFetcher::FetchFailed(SpanId span, const Status& status, bool cancelled, Answers& answers) {

@@ -34,6 +34,7 @@ SpanFetcher::SpanFetcher(FetchScheduler& scheduler, std::shared_ptr<const LayerT
       options_(std::move(options)),
       decoder_(options_.decoder ? *options_.decoder : DecoderFor(table_->compression())),
       mutex_(scheduler.mutex()),
+      host_state_(scheduler.FindHost(options_.host)),
       flights_(*table_),
       fill_(*table_, store_, flights_) {
   MutexLock lock(mutex_);
@@ -135,7 +136,7 @@ std::optional<Result<std::shared_ptr<const SpanBuffer>>> SpanFetcher::AnswerOrJo
 // Whoever waits need not wait for the range that happens to have the span in it.
 void SpanFetcher::OvertakeIfFar(SpanId span, const Flight& flight) {
   if (flight.state != Flight::State::kFetching || flight.carriers.size() != 1) return;
-  const uint64_t round_trip = scheduler_.HostOf(options_.host).link.RoundTripBytes();
+  const uint64_t round_trip = host_state_.link.RoundTripBytes();
   if (!IsSoonerAlone(ApproachTo(span, *flight.carriers.front()), round_trip)) return;
   flights_.SetState(span, Flight::State::kQueued);
   ++scheduler_.counters().overtaken;

@@ -32,6 +32,7 @@ class SpanFetcher final : public LayerFetcher {
 
   // --- the scheduler, its mutex held ---
   const std::string& host() const { return options_.host; }
+  const HostState& host_state() const { return host_state_; }
   const ByteSource& source() const { return source_; }
   bool DemandWaits() const;
   bool Wants(FetchClass fetch_class, Clock::TimePoint now);
@@ -53,6 +54,7 @@ class SpanFetcher final : public LayerFetcher {
 
   // --- its transfers, without the mutex ---
   Clock::TimePoint Now() const { return scheduler_.clock().Now(); }
+  void CountBytes(uint64_t bytes) { host_state_.received.fetch_add(bytes, std::memory_order_relaxed); }
   void TransferAsked(RangeTransfer& transfer);
   void TransferStarted(RangeTransfer& transfer, std::shared_ptr<Transfer> handle);
   std::shared_ptr<Transfer> HandleOf(const RangeTransfer& transfer) const;
@@ -106,6 +108,7 @@ class SpanFetcher final : public LayerFetcher {
   const SpanDecoder& decoder_;
 
   Mutex& mutex_;  // the scheduler's
+  HostState& host_state_;
   CondVar released_;
   int holds_ SOCI_GUARDED_BY(mutex_) = 0;
   bool closing_ SOCI_GUARDED_BY(mutex_) = false;

@@ -194,7 +194,7 @@ bool Simulation::Step(Clock::TimePoint no_later_than) {
 bool Simulation::RunUntil(const std::function<bool()>& condition) {
   const Clock::TimePoint end = clock_.Now() + std::chrono::hours(10);
   while (!condition()) {
-    if (!Step(end)) return false;
+    if (!Step(end)) return condition();
   }
   Settle();
   return true;

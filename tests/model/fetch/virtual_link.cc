@@ -29,6 +29,13 @@ struct VirtualLink::Flow final : Transfer {
     if (!opened || !sink || arrived >= static_cast<double>(bytes.size())) return false;
     return !paused || arrived - static_cast<double>(taken) < static_cast<double>(options.receive_buffer);
   }
+  // The end of what has arrived; rates are not exact.
+  size_t there() const {
+    return arrived + 0.01 >= static_cast<double>(bytes.size()) ? bytes.size() : static_cast<size_t>(arrived);
+  }
+  bool CanDeliver(const VirtualLinkOptions& options) const {
+    return sink && opened && !paused && (there() == bytes.size() || there() - taken >= options.chunk);
+  }
   // Bytes until something is to be done about it.
   double ToNextStep(const VirtualLinkOptions& options) const {
     const double end = static_cast<double>(bytes.size());
@@ -105,8 +112,7 @@ std::optional<Clock::TimePoint> VirtualLink::NextEvent() const {
   const double rate = RateOfEach();
   for (const auto& flow : flows_) {
     Clock::TimePoint at = flow->opens_at;
-    if (!flow->sink ||
-        (!flow->paused && flow->arrived - static_cast<double>(flow->taken) >= static_cast<double>(options_.chunk))) {
+    if (!flow->sink || flow->CanDeliver(options_)) {
       at = moved_to_;
     } else if (flow->opened) {
       if (!flow->Flows(options_)) continue;
@@ -135,16 +141,14 @@ void VirtualLink::RunUntil(Clock::TimePoint now) {
 void VirtualLink::Deliver() {
   const std::vector<std::shared_ptr<Flow>> all(flows_.begin(), flows_.end());
   for (const auto& flow : all) {
-    const size_t whole = flow->bytes.size();
-    const size_t there =
-        flow->arrived + 0.01 >= static_cast<double>(whole) ? whole : static_cast<size_t>(flow->arrived);
+    if (!flow->CanDeliver(options_)) continue;
+    const size_t there = flow->there();
     const size_t count = there - flow->taken;
-    if (!flow->sink || flow->paused || !flow->opened || (count < options_.chunk && there < whole)) continue;
     const std::string_view piece = flow->bytes.substr(flow->taken, count);
     flow->taken = there;
     bytes_ += count;
     const Status taken = flow->sink->OnBytes(AsBytes(piece));
-    if (!flow->sink || (taken.ok() && there < whole)) continue;
+    if (!flow->sink || (taken.ok() && there < flow->bytes.size())) continue;
     if (taken.ok()) ++idle_connections_;
     std::exchange(flow->sink, nullptr)->OnEnd(taken);
   }

@@ -94,8 +94,30 @@ TEST(FetchPolicy, OnlyALittleReadAheadKeepsRunningWhileDemandWaits) {
     EXPECT_TRUE(MustPause(lower, kBacklog, 0));
     EXPECT_EQ(MustPause(lower, kDemandWaits, 0), lower == Class::kFill);
   }
+  EXPECT_FALSE(MustPause(Class::kFill, kDemandWaits, 0, 1));
+  EXPECT_TRUE(MustPause(Class::kFill, kDemandWaits, 1, 1));
   EXPECT_FALSE(MustPause(Class::kDemand, kDemandWaits, 10));
   EXPECT_FALSE(MustPause(Class::kDemand, kBacklog, 10));
+}
+
+TEST(FetchPolicy, FillGoesOnBesideDemandWhereOneConnectionLeavesHalfOfTheLink) {
+  EXPECT_EQ(FillBesideDemand(0, 0), 0u);
+  EXPECT_EQ(FillBesideDemand(125e6, 0), 0u);
+  EXPECT_EQ(FillBesideDemand(125e6, 90e6), 0u);
+  EXPECT_EQ(FillBesideDemand(60e6, 25e6), 1u);
+  EXPECT_EQ(NextToStart({{false, false, false, true}, {1, 0, 0, 0}}, kDemandWaits, {.fill_beside_demand = 1}),
+            Class::kFill);
+  EXPECT_EQ(NextToStart({{false, false, false, true}, {1, 0, 1, 0}}, kDemandWaits, {.fill_beside_demand = 1}),
+            std::nullopt);
+}
+
+TEST(FetchPolicy, MoreConnectionsAreTriedOnlyWhereTheirNumberHoldsFillBack) {
+  constexpr HostBudget kFour{.urgent = 16, .total = 4};
+  EXPECT_TRUE(IsHeldBack({{false, false, false, true}, {0, 0, 0, 4}}, kQuiet, kFour));
+  EXPECT_FALSE(IsHeldBack({{false, false, false, true}, {0, 0, 0, 3}}, kQuiet, kFour));
+  EXPECT_FALSE(IsHeldBack({{false, false, false, false}, {0, 0, 0, 4}}, kQuiet, kFour));
+  EXPECT_FALSE(IsHeldBack({{false, false, false, true}, {1, 0, 0, 4}}, kDemandWaits, kFour));
+  EXPECT_FALSE(IsHeldBack({{false, false, false, true}, {0, 0, 0, 4}}, kBacklog, kFour));
 }
 
 TEST(FetchPolicy, ASpanIsAskedForAgainWhenWhatComesBeforeItCostsMoreThanThat) {
