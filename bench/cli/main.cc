@@ -12,6 +12,10 @@ int main(int argc, char** argv) {
   int exit_code = 0;
   soci::bench::AddRunVerb(app, exit_code);
   soci::bench::AddReportVerbs(app, exit_code);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
   return exit_code;
 }

@@ -1,16 +1,11 @@
 #include "bench/run/layer_folder.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <vector>
 
-#include "indexer/base/file_io.h"
-#include "indexer/base/unique_fd.h"
+#include "bench/run/mapped_blob.h"
 #include "indexer/oci/annotations.h"
 #include "tests/e2e/support/image.h"
 
@@ -18,28 +13,6 @@ namespace soci::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-class MappedBlob {
- public:
-  explicit MappedBlob(const std::string& path) {
-    UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    struct stat status {};
-    if (!fd || ::fstat(fd.get(), &status) != 0) throw std::runtime_error("cannot read " + path);
-    size_ = static_cast<size_t>(status.st_size);
-    if (size_ == 0) throw std::runtime_error(path + " is empty");
-    begin_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd.get(), 0);
-    if (begin_ == MAP_FAILED) throw std::runtime_error("cannot map " + path);
-  }
-  ~MappedBlob() { ::munmap(begin_, size_); }
-  MappedBlob(const MappedBlob&) = delete;
-  MappedBlob& operator=(const MappedBlob&) = delete;
-
-  std::string_view bytes() const { return {static_cast<const char*>(begin_), size_}; }
-
- private:
-  void* begin_ = nullptr;
-  size_t size_ = 0;
-};
 
 std::vector<std::string> Lines(const std::string& path) {
   std::ifstream stream(path);

@@ -157,6 +157,9 @@ class Measurement {
     while (!task.ended()) {
       task.Wait(probed && !ready ? kProbeInterval : kPatience);
       if (!task.output().empty()) timeline.Take("first output");
+      for (const Mark& mark : plan_.workload.marks) {
+        if (HasLineWith(task.output(), mark.line)) timeline.Take(mark.name);
+      }
       if (task.ended() && task.exit_code() == 0) timeline.Take("work finished");
       if (!ready && (ready = IsReady(task))) {
         timeline.Take("ready");

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "bench/run/child.h"
-#include "bench/run/layer_folder.h"
+#include "bench/run/image_copy.h"
 
 namespace soci::bench {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 uint64_t UnpackedBytes(const nlohmann::json& node) {
   uint64_t bytes = 0;
   if (node.is_object() && node.contains("outcome") && node.contains("size")) {
-    return std::max(node.value("uncompressed_size", uint64_t{0}), node.value("size", uint64_t{0}));
+    return node.value("uncompressed_size", node.value("size", uint64_t{0}));
   }
   if (node.is_structured()) {
     for (const nlohmann::json& below : node) bytes += UnpackedBytes(below);
@@ -34,18 +34,20 @@ Stage::Stage(std::string programs, Say say)
       registry_(sandbox_) {}
 
 StagedImage Stage::AddFolder(const std::string& folder) {
-  StagedImage image;
-  image.name = std::filesystem::path(folder).lexically_normal().filename().string();
-  if (image.name.empty()) image.name = std::filesystem::path(folder).parent_path().filename().string();
   say_(fmt::format("pushing {} to a registry of our own", folder));
-  const PushedImage pushed = PushLayerFolder(folder, registry_, fmt::format("image{}", ++images_));
-  image.path = pushed.path;
-  image.bytes = pushed.bytes;
-  MakeIndex(image);
-  return image;
+  const std::filesystem::path path = std::filesystem::absolute(folder).lexically_normal();
+  const std::string name = path.has_filename() ? path.filename().string() : path.parent_path().filename().string();
+  return Indexed(name, PushLayerFolder(folder, registry_, fmt::format("image{}", ++images_)));
 }
 
-void Stage::MakeIndex(StagedImage& image) {
+StagedImage Stage::AddImage(RegistryClient& from, const std::string& reference, const std::stop_token& stop) {
+  say_(fmt::format("copying {} to a registry of our own", reference));
+  const std::string repository = fmt::format("image{}", ++images_);
+  return Indexed(reference, CopyImage(from, reference, registry_, repository, sandbox_ / "blob", stop));
+}
+
+StagedImage Stage::Indexed(std::string name, const PushedImage& pushed) {
+  StagedImage image{std::move(name), pushed.path, pushed.bytes, 0};
   const auto start = std::chrono::steady_clock::now();
   const test::CommandResult made =
       test::RunCommand({programs_ + "/soci-index", "create", "--plain-http", "--json", host() + "/" + image.path},
@@ -56,6 +58,7 @@ void Stage::MakeIndex(StagedImage& image) {
   say_(fmt::format("{}: {:.0f} MB compressed, {:.0f} MB unpacked, indexed in {:.1f} s", image.name,
                    static_cast<double>(image.bytes) / 1e6, static_cast<double>(image.unpacked_bytes) / 1e6,
                    time.count()));
+  return image;
 }
 
 }  // namespace soci::bench

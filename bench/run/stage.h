@@ -6,10 +6,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <string>
 
+#include "bench/run/layer_folder.h"
 #include "tests/e2e/support/docker_registry.h"
 #include "tests/e2e/support/sandbox.h"
+
+namespace soci {
+class RegistryClient;
+}
 
 namespace soci::bench {
 
@@ -27,6 +33,8 @@ class Stage {
 
   // An image from a folder of layers, see layer_folder.h.
   StagedImage AddFolder(const std::string& folder);
+  // One from any registry.
+  StagedImage AddImage(RegistryClient& from, const std::string& reference, const std::stop_token& stop);
 
   uint16_t port() const { return registry_.port(); }
   std::string host() const { return registry_.host(); }
@@ -34,7 +42,7 @@ class Stage {
   std::string storage() const { return sandbox_ / "registry/storage"; }
 
  private:
-  void MakeIndex(StagedImage& image);
+  StagedImage Indexed(std::string name, const PushedImage& pushed);
 
   const std::string programs_;
   const Say say_;

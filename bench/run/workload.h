@@ -9,6 +9,11 @@
 
 namespace soci::bench {
 
+// A point by this name is taken when a line of the output contains the text.
+struct Mark {
+  std::string name, line;
+};
+
 struct Workload {
   enum class Ready { kEnd, kLine, kPort, kHttp };
 
@@ -19,6 +24,7 @@ struct Workload {
   uint16_t port = 0;                     // kPort, kHttp: of the host, whose network the container shares
   std::string path = "/";                // kHttp
   bool stop_when_ready = false;          // a server does not end by itself
+  std::vector<Mark> marks = {};          // points of its own, between "first output" and "work finished"
   std::vector<std::string> mounts = {};  // as ctr's --mount takes them
 
   bool shares_network() const { return ready == Ready::kPort || ready == Ready::kHttp; }

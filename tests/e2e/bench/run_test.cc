@@ -1,0 +1,208 @@
+// soci-bench as people start it: a real containerd, runc and registry, a small image, and what goes wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "bench/result/codec.h"
+#include "tests/e2e/support/daemon.h"
+#include "tests/e2e/support/image.h"
+#include "tests/e2e/support/process.h"
+#include "tests/support/free_port.h"
+#include "tests/support/sweep.h"
+#include "tests/support/temporary_directory.h"
+
+namespace soci::bench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class SociBench : public ::testing::Test {
+ protected:
+  SociBench() {
+    std::filesystem::create_directories(layers());
+    AddLayer("base", test::BusyboxTar().Finish());
+    AddLayer("data", test::TarBuilder().File("data", test::NoiseBytes(24 << 20, 7)).Finish());
+  }
+
+  void AddLayer(const std::string& name, const std::string& tar) {
+    std::ofstream(layers() + "/LAYERS", std::ios::app) << name << "\n";
+    std::ofstream(layers() + "/" + name + ".tar.gz", std::ios::binary) << test::Gzip(tar, 1);
+    std::ofstream(layers() + "/" + name + ".diff_id") << oci::Digest::Of(tar).ToString() << "\n";
+  }
+
+  std::string layers() const { return folder_ / "layers"; }
+  std::string json() const { return folder_ / "result.json"; }
+  // What is in there when the program has ended was left behind.
+  std::string scratch() const {
+    std::filesystem::create_directories(folder_ / "t");
+    return folder_ / "t";
+  }
+
+  std::vector<std::string> Line(std::vector<std::string> options) const {
+    std::vector<std::string> line = {test::Daemon::Program("soci-bench"),
+                                     "run",
+                                     "--layers",
+                                     layers(),
+                                     "--json",
+                                     json(),
+                                     "--warm",
+                                     "--no-calibration",
+                                     "--link",
+                                     "5ms,50MB/s,80MB/s"};
+    line.insert(line.end(), options.begin(), options.end());
+    return line;
+  }
+  test::CommandResult Bench(std::vector<std::string> options) const {
+    return test::RunCommand(Line(std::move(options)), std::chrono::seconds(90), {{{"TMPDIR", scratch()}}});
+  }
+  Result ReadJson() const {
+    auto result = ReadResult(json());
+    EXPECT_TRUE(result.ok()) << Message(result.status());
+    return result.ok() ? *result : Result();
+  }
+  std::vector<std::string> LeftBehind() const {
+    std::vector<std::string> left;
+    for (const auto& entry : std::filesystem::directory_iterator(scratch())) left.push_back(entry.path());
+    for (const int pid : test::ProcessesNaming(scratch())) left.push_back("process " + std::to_string(pid));
+    for (const std::string& mount : test::MountPointsBelow(scratch())) left.push_back("mount " + mount);
+    return left;
+  }
+
+  test::TemporaryDirectory folder_;
+};
+
+const Point* Find(const bench::Run& run, const std::string& name) {
+  for (const Point& point : run.points) {
+    if (point.name == name) return &point;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> ModesOf(const Scenario& scenario) {
+  std::vector<std::string> modes;
+  for (const bench::Run& run : scenario.runs) modes.push_back(run.mode + std::to_string(run.repeat));
+  return modes;
+}
+
+TEST_F(SociBench, MeasuresEveryModeInTurns) {
+  const test::CommandResult bench = Bench({"-n", "2", "--point", "greeted=hello", "--work",
+                                           "sh -c 'echo hello; dd if=/data bs=1024k count=1 of=/dev/null; echo done'"});
+  ASSERT_EQ(bench.exit_code, 0) << bench.out << bench.err;
+  const Result result = ReadJson();
+  ASSERT_EQ(result.scenarios.size(), 1u);
+  const Scenario& scenario = result.scenarios[0];
+  EXPECT_THAT(ModesOf(scenario),
+              ElementsAre("containerd1", "lazy1", "full1", "local1", "local2", "full2", "lazy2", "containerd2"));
+  EXPECT_GT(scenario.image_bytes, 24u << 20);
+  EXPECT_GT(scenario.image_unpacked_bytes, 24u << 20);
+  for (const bench::Run& run : scenario.runs) {
+    SCOPED_TRACE(run.mode);
+    EXPECT_EQ(run.error, "");
+    for (const char* name : {"snapshotter ready", "container created", "first output", "greeted", "ready",
+                             "work finished", "fully local"}) {
+      EXPECT_NE(Find(run, name), nullptr) << name;
+    }
+    EXPECT_GT(run.resources.peak_anonymous_bytes, 0u);
+    EXPECT_FALSE(run.bytes_over_time.empty());
+    const Point* local = Find(run, "fully local");
+    ASSERT_NE(local, nullptr);
+    const uint64_t all = run.mode == "local" ? 0 : scenario.image_bytes;
+    EXPECT_GE(local->traffic.bytes, all);
+    EXPECT_LT(local->traffic.bytes, all + all / 10 + 1);
+    EXPECT_EQ(local->traffic.requests > 0, run.mode != "local");
+    if (run.mode == "lazy") {
+      EXPECT_LT(Find(run, "snapshotter ready")->traffic.bytes, scenario.image_bytes / 2);
+      EXPECT_GT(run.counts.count("soci_spans"), 0u);
+    }
+  }
+  EXPECT_THAT(bench.err, HasSubstr("[8/8] run containerd #2"));
+  EXPECT_THAT(LeftBehind(), IsEmpty());
+}
+
+TEST_F(SociBench, AnImageThatNeverGetsReadyIsGivenUpInTime) {
+  const test::CommandResult bench = Bench({"--mode", "lazy", "-n", "1", "--limit", "4", "--ready-line", "never",
+                                           "--work", "sh -c 'echo begun; sleep 600'"});
+  EXPECT_EQ(bench.exit_code, 1);
+  EXPECT_THAT(bench.err, HasSubstr("FAILED: the work was ready not within 4 s"));
+  const Result result = ReadJson();
+  ASSERT_EQ(result.scenarios.size(), 1u);
+  ASSERT_EQ(result.scenarios[0].runs.size(), 1u);
+  EXPECT_NE(Find(result.scenarios[0].runs[0], "first output"), nullptr) << "what was measured is kept";
+  EXPECT_THAT(LeftBehind(), IsEmpty());
+}
+
+TEST_F(SociBench, WorkThatFailsSaysHow) {
+  const test::CommandResult bench =
+      Bench({"--mode", "local", "-n", "1", "--work", "sh -c 'echo no such weights >&2; exit 3'"});
+  EXPECT_EQ(bench.exit_code, 1);
+  EXPECT_THAT(bench.err, HasSubstr("the work failed with exit code 3: no such weights"));
+  EXPECT_THAT(LeftBehind(), IsEmpty());
+}
+
+TEST_F(SociBench, AServerIsReadyWhenItsPortIsOpen) {
+  const test::CommandResult bench =
+      Bench({"--mode", "lazy", "-n", "1", "--ready-port", std::to_string(test::FreePort()), "--work", "sleep 1"});
+  EXPECT_EQ(bench.exit_code, 1);
+  EXPECT_THAT(bench.err, HasSubstr("the work ended and was never ready"));
+}
+
+TEST_F(SociBench, OptionsWithoutSenseAreRefusedInOneLine) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"--mode", "magic", "--work", "true"}, "no mode and no snapshotter is known as \"magic\""},
+      {{"--snapshotter", "none.toml", "--work", "true"}, "none.toml"},
+      {{"--link", "fast", "--work", "true"}, "link: \"fast\""},
+      {{"--work", "sh -c 'x"}, "a quote is not closed"},
+      {{"--work", "true", "--ready-port", "80", "--ready-line", "x"}, "exclude each other"},
+      {{"--work", "true", "--point", "x"}, "is no NAME=TEXT"}};
+  for (const auto& [options, error] : cases) {
+    const test::CommandResult bench = Bench(options);
+    EXPECT_EQ(bench.exit_code, 2) << error;
+    EXPECT_THAT(bench.err, HasSubstr(error));
+  }
+  EXPECT_THAT(LeftBehind(), IsEmpty());
+}
+
+TEST_F(SociBench, WithoutContainerdEveryRunSaysSo) {
+  const test::CommandResult bench =
+      Bench({"--mode", "containerd", "-n", "1", "--containerd", folder_ / "none.sock", "--work", "true"});
+  EXPECT_EQ(bench.exit_code, 1);
+  EXPECT_THAT(bench.err, HasSubstr("no containerd answers at " + (folder_ / "none.sock")));
+  EXPECT_THAT(LeftBehind(), IsEmpty());
+}
+
+TEST_F(SociBench, ASnapshotterThatDoesNotStartIsTheRunsError) {
+  std::ofstream(folder_ / "peer.toml") << "snapshotter = \"peer\"\nsocket = \"{run}/p.sock\"\n"
+                                       << "daemon = \"sh -c 'echo out of luck; exit 1' {run}/\"\n";
+  const test::CommandResult bench =
+      Bench({"--mode", "local", "--snapshotter", folder_ / "peer.toml", "-n", "1", "--work", "true"});
+  EXPECT_EQ(bench.exit_code, 1);
+  EXPECT_THAT(bench.err, HasSubstr("peer #1: FAILED: the snapshotter's daemon does not start: out of luck"));
+  EXPECT_THAT(LeftBehind(), IsEmpty());
+}
+
+TEST_F(SociBench, AnInterruptedBenchmarkKeepsWhatItHasAndLeavesNothing) {
+  test::Process bench(
+      Line({"--mode", "lazy", "-n", "5", "--ready-line", "begun", "--work", "sh -c 'echo begun; sleep 600'"}),
+      folder_ / "log", {{{"TMPDIR", scratch()}}});
+  const auto log = [&] {
+    std::ifstream stream(folder_ / "log");
+    return std::string(std::istreambuf_iterator<char>(stream), {});
+  };
+  ASSERT_TRUE(test::WaitUntil([&] { return log().find("ready after") != std::string::npos; }, std::chrono::seconds(60)))
+      << log();
+  bench.Signal(SIGINT);
+  EXPECT_EQ(bench.Wait(std::chrono::seconds(60)), 130) << log();
+  const Result result = ReadJson();
+  ASSERT_EQ(result.scenarios.size(), 1u);
+  ASSERT_EQ(result.scenarios[0].runs.size(), 1u);
+  EXPECT_THAT(result.scenarios[0].runs[0].error, HasSubstr("interrupted"));
+  EXPECT_NE(Find(result.scenarios[0].runs[0], "ready"), nullptr);
+  EXPECT_THAT(LeftBehind(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace soci::bench
