@@ -56,6 +56,12 @@ ssize_t Receive(int fd, char* bytes, size_t count) {
   return received;
 }
 
+// What a connection may bring without its reader must not hide in our own socket: on a real link it is with the sender.
+void BoundSendBuffer(int fd) {
+  const int bytes = 256 << 10;
+  ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+}
+
 void SendImmediately(int fd) {
   const int on = 1;
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -153,6 +159,7 @@ void Link::Serve(const std::shared_ptr<Connection>& connection) {
   if (upstream.ok()) {
     connection->upstream = *std::move(upstream);
     connection->upstream_fd = connection->upstream.get();
+    BoundSendBuffer(connection->client.get());
     SendImmediately(connection->client.get());
     SendImmediately(connection->upstream.get());
     if (down_ || stopping_) connection->Cut();

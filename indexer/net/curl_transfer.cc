@@ -3,6 +3,7 @@
 #include <curl/curl.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/socket.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -25,6 +26,21 @@ static_assert(CURL_ERROR_SIZE <= 256);
 curl_socket_t OpenSocket(void*, curlsocktype, curl_sockaddr* address) {
   // Close-on-exec: a credential helper must not inherit our connections.
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+constexpr int kUnboundedWindow = 8 << 20;
+
+void SetReceiveWindow(curl_socket_t socket, uint32_t bytes) {
+  int now = 0;
+  socklen_t length = sizeof now;
+  const int wanted = bytes != 0 ? static_cast<int>(bytes) : kUnboundedWindow;
+  if (bytes == 0) {
+    // Never bounded before: the kernel's own growth is best.
+    if (::getsockopt(socket, SOL_SOCKET, SO_BUF_LOCK, &now, &length) != 0 || (now & SOCK_RCVBUF_LOCK) == 0) return;
+  }
+  // Beyond the system's limit where we may.
+  if (::setsockopt(socket, SOL_SOCKET, SO_RCVBUFFORCE, &wanted, sizeof wanted) == 0) return;
+  (void)::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &wanted, sizeof wanted);
 }
 
 Status StatusFromCurl(CURLcode code, const char* detail, const std::string& where) {
@@ -113,6 +129,8 @@ Status CurlTransfer::Prepare(void* handle, const CurlTransportOptions& options) 
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request_.limits.connect.count()));
   curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, &OpenSocket);
+  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, &CurlTransfer::OnConnected);
+  curl_easy_setopt(easy, CURLOPT_PREREQDATA, this);
   curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, error_text_);
   curl_easy_setopt(easy, CURLOPT_PRIVATE, this);
@@ -171,6 +189,18 @@ Status CurlTransfer::PrepareTls(void* handle) {
     curl_easy_setopt(easy, CURLOPT_SSLKEY, key.c_str());
   }
   return OkStatus();
+}
+
+// Comes before each request, also on a connection that has carried others. A window that was bounded once is not grown
+// by the kernel any more, so who wants no bound gets one that does not bind.
+int CurlTransfer::OnConnected(void* self, char*, char*, int, int) {
+  auto* transfer = static_cast<CurlTransfer*>(self);
+  curl_socket_t socket = CURL_SOCKET_BAD;
+  if (curl_easy_getinfo(static_cast<CURL*>(transfer->easy_), CURLINFO_ACTIVESOCKET, &socket) == CURLE_OK &&
+      socket != CURL_SOCKET_BAD) {
+    SetReceiveWindow(socket, transfer->request_.receive_window);
+  }
+  return CURL_PREREQFUNC_OK;
 }
 
 size_t CurlTransfer::OnHeader(char* data, size_t size, size_t count, void* self) {

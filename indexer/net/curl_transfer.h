@@ -51,6 +51,7 @@ class CurlTransfer final : public Transfer, public std::enable_shared_from_this<
   static size_t OnWrite(char* data, size_t size, size_t count, void* self);
   static size_t OnRead(char* data, size_t size, size_t count, void* self);
   static int OnSeek(void* self, long long offset, int origin);
+  static int OnConnected(void* self, char* peer, char* local, int peer_port, int local_port);
 
   Status TakeHeaderLine(std::string_view line);
   Status DeliverHead();

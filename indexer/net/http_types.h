@@ -74,6 +74,9 @@ struct HttpRequest {
   uint64_t body_length = 0;
   std::shared_ptr<const TlsOptions> tls;  // null: the system's roots
   HttpLimits limits;
+  // At most about so many bytes of the answer may lie unread in this machine's kernel, or be on their way when the
+  // transfer is paused. 0: as the kernel sees fit, which may be tens of MiB.
+  uint32_t receive_window = 0;
 };
 
 struct HttpResponseHead {

@@ -102,6 +102,7 @@ class RegistryCall final : public Transfer, public std::enable_shared_from_this<
 
   const std::shared_ptr<RegistryCore> core_;
   const CallSpec spec_;
+  const uint32_t receive_window_;  // of the requests
   const std::chrono::milliseconds budget_;
   std::stop_token stop_;
   std::atomic<bool> cancelled_ = false;
