@@ -58,7 +58,7 @@ ssize_t Receive(int fd, char* bytes, size_t count) {
 
 // What a connection may bring without its reader must not hide in our own socket: on a real link it is with the sender.
 void BoundSendBuffer(int fd) {
-  const int bytes = 256 << 10;
+  const int bytes = 64 << 10;
   ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
 }
 

@@ -1,11 +1,7 @@
 #include "indexer/net/curl_transfer.h"
 
 #include <curl/curl.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/socket.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -23,25 +19,11 @@ constexpr size_t kHeaderLimit = 256_KiB;
 
 static_assert(CURL_ERROR_SIZE <= 256);
 
-curl_socket_t OpenSocket(void*, curlsocktype, curl_sockaddr* address) {
-  // Close-on-exec: a credential helper must not inherit our connections.
-  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+curl_socket_t OpenSocket(void* sockets, curlsocktype, curl_sockaddr* address) {
+  return static_cast<OpenSockets*>(sockets)->Open(address->family, address->socktype, address->protocol);
 }
 
-constexpr int kUnboundedWindow = 8 << 20;
-
-void SetReceiveWindow(curl_socket_t socket, uint32_t bytes) {
-  int now = 0;
-  socklen_t length = sizeof now;
-  const int wanted = bytes != 0 ? static_cast<int>(bytes) : kUnboundedWindow;
-  if (bytes == 0) {
-    // Never bounded before: the kernel's own growth is best.
-    if (::getsockopt(socket, SOL_SOCKET, SO_BUF_LOCK, &now, &length) != 0 || (now & SOCK_RCVBUF_LOCK) == 0) return;
-  }
-  // Beyond the system's limit where we may.
-  if (::setsockopt(socket, SOL_SOCKET, SO_RCVBUFFORCE, &wanted, sizeof wanted) == 0) return;
-  (void)::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &wanted, sizeof wanted);
-}
+int CloseSocket(void* sockets, curl_socket_t socket) { return static_cast<OpenSockets*>(sockets)->Close(socket); }
 
 Status StatusFromCurl(CURLcode code, const char* detail, const std::string& where) {
   // Only codes whose text cannot hold a URL carry curl's own detail.
@@ -115,9 +97,10 @@ void CurlTransfer::ApplyResume() {
 
 std::string CurlTransfer::Where() const { return fmt::format("{} {}", request_.method, origin_); }
 
-Status CurlTransfer::Prepare(void* handle, const CurlTransportOptions& options) {
+Status CurlTransfer::Prepare(void* handle, const CurlTransportOptions& options, OpenSockets& sockets) {
   SOCI_ASSIGN_OR_RETURN(Url url, Url::Parse(request_.url));
   origin_ = url.Origin();
+  sockets_ = &sockets;
   CURL* easy = static_cast<CURL*>(handle);
   curl_easy_setopt(easy, CURLOPT_URL, request_.url.c_str());
   curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -129,6 +112,9 @@ Status CurlTransfer::Prepare(void* handle, const CurlTransportOptions& options) 
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request_.limits.connect.count()));
   curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, &OpenSocket);
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, &sockets);
+  curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, &CloseSocket);
+  curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, &sockets);
   curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, &CurlTransfer::OnConnected);
   curl_easy_setopt(easy, CURLOPT_PREREQDATA, this);
   curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
@@ -191,15 +177,11 @@ Status CurlTransfer::PrepareTls(void* handle) {
   return OkStatus();
 }
 
-// Comes before each request, also on a connection that has carried others. A window that was bounded once is not grown
-// by the kernel any more, so who wants no bound gets one that does not bind.
-int CurlTransfer::OnConnected(void* self, char*, char*, int, int) {
+// Comes before each request, also on a connection that has carried others.
+int CurlTransfer::OnConnected(void* self, char*, char*, int, int local_port) {
   auto* transfer = static_cast<CurlTransfer*>(self);
-  curl_socket_t socket = CURL_SOCKET_BAD;
-  if (curl_easy_getinfo(static_cast<CURL*>(transfer->easy_), CURLINFO_ACTIVESOCKET, &socket) == CURLE_OK &&
-      socket != CURL_SOCKET_BAD) {
-    SetReceiveWindow(socket, transfer->request_.receive_window);
-  }
+  const int socket = transfer->sockets_->FindByLocalPort(local_port);
+  if (socket >= 0) BoundReceiveBuffer(socket, transfer->request_.receive_window);
   return CURL_PREREQFUNC_OK;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "indexer/net/http_transport.h"
+#include "indexer/net/open_sockets.h"
 
 namespace soci {
 
@@ -35,8 +36,9 @@ class CurlTransfer final : public Transfer, public std::enable_shared_from_this<
   void Resume() override;
   void Cancel() override;
 
-  // Makes `easy` (a clean handle) carry the request. Not ok: the request cannot be sent.
-  Status Prepare(void* easy, const CurlTransportOptions& options);
+  // Makes `easy` (a clean handle) carry the request, on a connection among `sockets`. Not ok: the request cannot be
+  // sent.
+  Status Prepare(void* easy, const CurlTransportOptions& options, OpenSockets& sockets);
   void* easy() const { return easy_; }
   bool cancelled() const { return cancelled_.load(); }
 
@@ -67,10 +69,11 @@ class CurlTransfer final : public Transfer, public std::enable_shared_from_this<
 
   // Network thread only.
   std::shared_ptr<HttpExchange> exchange_;
-  void* easy_ = nullptr;         // CURL, owned by the loop
-  void* header_list_ = nullptr;  // curl_slist
-  char error_text_[256] = {};    // CURL_ERROR_SIZE
-  std::string origin_;           // scheme://host:port, for messages
+  void* easy_ = nullptr;            // CURL, owned by the loop
+  OpenSockets* sockets_ = nullptr;  // the loop's
+  void* header_list_ = nullptr;     // curl_slist
+  char error_text_[256] = {};       // CURL_ERROR_SIZE
+  std::string origin_;              // scheme://host:port, for messages
   HttpResponseHead head_;
   size_t header_bytes_ = 0;
   bool head_done_ = false;

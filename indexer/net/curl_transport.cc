@@ -131,8 +131,8 @@ class CurlLoop final : public TransferLoop, public std::enable_shared_from_this<
   void Add(const std::shared_ptr<CurlTransfer>& transfer) {
     if (transfer->cancelled()) return transfer->FinishFromCurl(CURLE_ABORTED_BY_CALLBACK);
     CURL* easy = TakeHandle();
-    Status status =
-        easy == nullptr ? absl::ResourceExhaustedError("no memory for a transfer") : transfer->Prepare(easy, options_);
+    Status status = easy == nullptr ? absl::ResourceExhaustedError("no memory for a transfer")
+                                    : transfer->Prepare(easy, options_, sockets_);
     if (!status.ok()) {
       if (easy != nullptr) ReturnHandle(easy);
       return transfer->Finish(std::move(status));
@@ -209,6 +209,7 @@ class CurlLoop final : public TransferLoop, public std::enable_shared_from_this<
   }
 
   const CurlTransportOptions options_;
+  OpenSockets sockets_;  // outlives the connections, which are multi_'s
   CURLM* const multi_;
 
   // Network thread only.

@@ -28,14 +28,13 @@ bool IsRedirect(int status) {
 }
 
 // What a paused transfer may still bring adds up over connections, and takes the link from the demand that it was
-// paused for: 32 fills may bring 16 MiB. At a round trip of 30 ms it lets each connection have 17 MB/s.
+// paused for: six fills may bring 3 MiB. At a round trip of 30 ms it lets each connection have 17 MB/s.
 uint32_t ReceiveWindow(FetchClass fetch_class) {
   switch (fetch_class) {
     case FetchClass::kDemand:
       return 0;
     case FetchClass::kReplay:
     case FetchClass::kReadAhead:
-      return 1_MiB;
     case FetchClass::kFill:
       return 512_KiB;
   }

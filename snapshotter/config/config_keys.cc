@@ -114,8 +114,9 @@ std::vector<ConfigKey> MakeKeys() {
           "registry.docker_config", "Credentials file; empty: config.json in $DOCKER_CONFIG or ~/.docker"),
       Row<&C::registry, &RegistryConfig::demand_connections>(
           "registry.demand_connections", "Connections to one host for reads somebody waits for, and recorded ones"),
-      Row<&C::registry, &RegistryConfig::connections>("registry.connections",
-                                                      "Connections to one host in all, fill included"),
+      Row<&C::registry, &RegistryConfig::connections>(
+          "registry.connections",
+          "Connections to one host in all, fill included; as many of them as bring the best rate are used"),
       Row<&C::registry, &RegistryConfig::read_retry_budget>(
           "registry.read_retry_budget", "How long a read outlives a failing registry before it gets an I/O error"),
       Row<&C::fetch, &FetchConfig::fill>("fetch.fill", "Fetch the rest of every mounted layer in the background"),

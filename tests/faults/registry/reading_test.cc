@@ -1,4 +1,8 @@
 // Reading blobs from servers that behave as real ones do. Names start with the field report they answer.
+#include <arpa/inet.h>
+#include <linux/socket.h>
+#include <sys/socket.h>
+
 #include <chrono>
 
 #include "indexer/base/log.h"
@@ -7,9 +11,13 @@
 namespace soci::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::Ge;
+using ::testing::Gt;
 using ::testing::HasSubstr;
+using ::testing::Le;
 using Ranges = RegistryScript::Ranges;
 
 constexpr char kRepo[] = "team/image";
@@ -321,6 +329,45 @@ TEST(Reading, APausedReadKeepsStillAndOthersGoOn) {
   for (int i = 0; i < 200; ++i) EXPECT_TRUE(ReadPart(*source, i * 1000, 1000) == bytes.substr(i * 1000, 1000));
   EXPECT_LE(sink->received(), 1u << 20);
   EXPECT_TRUE(sink->ResumeToTheEnd() == bytes);
+}
+
+// The receive buffers of our connections to a server, 0 for those that the kernel sizes as it likes.
+std::vector<int> ReceiveBuffers(const ScriptedServer& server) {
+  std::vector<int> sizes;
+  for (int fd = 0; fd < 1024; ++fd) {
+    sockaddr_in peer{};
+    socklen_t length = sizeof peer;
+    if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) != 0 || peer.sin_family != AF_INET) continue;
+    if ("127.0.0.1:" + std::to_string(ntohs(peer.sin_port)) != server.host()) continue;
+    int lock = 0, size = 0;
+    length = sizeof lock;
+    EXPECT_EQ(::getsockopt(fd, SOL_SOCKET, SO_BUF_LOCK, &lock, &length), 0);
+    EXPECT_EQ(::getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, &length), 0);
+    sizes.push_back((lock & SOCK_RCVBUF_LOCK) != 0 ? size : 0);
+  }
+  return sizes;
+}
+
+TEST(Reading, WhatAPausedFillMayStillBringIsBoundedAndADemandOnItsConnectionIsNot) {
+  ScriptedRegistry registry;
+  std::string bytes = PatternBytes(8 << 20);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  Machine machine(MakeAnonymousCredentials());
+  auto source = machine.Open(registry, kRepo, blob);
+  std::string out(1 << 20, '\0');
+  const auto read = [&](FetchClass fetch_class) {
+    FetchContext context;
+    context.fetch_class = fetch_class;
+    EXPECT_TRUE(source->ReadAt(0, std::as_writable_bytes(std::span(out)), context).ok());
+  };
+  read(FetchClass::kDemand);
+  EXPECT_THAT(ReceiveBuffers(registry.registry()), ElementsAre(0));
+  for (FetchClass lower : {FetchClass::kReplay, FetchClass::kReadAhead, FetchClass::kFill}) {
+    read(lower);
+    EXPECT_THAT(ReceiveBuffers(registry.registry()), ElementsAre(AllOf(Gt(0), Le(1 << 20))));
+  }
+  read(FetchClass::kDemand);
+  EXPECT_THAT(ReceiveBuffers(registry.registry()), ElementsAre(Gt(1 << 20)));
 }
 
 TEST(Reading, ASourceOutlivesItsClient) {
