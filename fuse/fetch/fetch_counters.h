@@ -42,6 +42,7 @@ struct FetchCounters {
   Counter demand_misses{};  // spans that a reader found neither on the disk nor on their way
   Counter demand_joins{};   // ... that were on their way already
   Counter overtaken{};      // ... asked for again, as what was to bring them was far away
+  Counter hedges{};         // requests made a second time as the first was slow
   Counter bytes_twice{};    // compressed, of whole spans that had come before
   std::array<Counter, kFetchFaultCount> faults{};
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "fuse/fetch/fetch_guest.h"
@@ -12,6 +13,8 @@
 
 namespace soci {
 namespace {
+
+constexpr uint64_t kFillsInTurn = 4;
 
 unsigned DecodeThreads(const FetchSchedulerOptions& options) {
   if (!options.threads) return 0;
@@ -175,7 +178,10 @@ void FetchScheduler::WaitForNews(Clock::TimePoint now) {
 
 FetchScheduler::Actions FetchScheduler::Decide(Clock::TimePoint now) {
   Actions actions;
-  for (SpanFetcher* fetcher : fetchers_) fetcher->Expire(now, actions);
+  for (SpanFetcher* fetcher : fetchers_) {
+    fetcher->Expire(now, actions);
+    fetcher->HedgeSlow(now, actions);
+  }
   DaemonLoad load = Load();
   Steer(load, actions);
   StartRanges(load, now, actions);
@@ -308,12 +314,19 @@ HostLoad FetchScheduler::LoadOf(const std::string& host, Clock::TimePoint now) {
   return load;
 }
 
-// The one whose span has waited longest; for fill, the layer that was read last.
+// Demand: of the layer that has least under way, so that one with many readers does not starve the others. Fill: of the
+// layer that was read last, and each fourth time of the one whose turn is longest ago. Else what has waited longest.
 SpanFetcher* FetchScheduler::FirstWaiting(const std::string& host, FetchClass fetch_class, Clock::TimePoint now) {
+  const bool in_turn = fetch_class == FetchClass::kFill && ++fills_ % kFillsInTurn == 0;
   SpanFetcher* first = nullptr;
+  std::pair<uint64_t, uint64_t> first_key;
   for (SpanFetcher* fetcher : fetchers_) {
     if (fetcher->host() != host || !fetcher->Wants(fetch_class, now)) continue;
-    if (!first || fetcher->OldestWanted(fetch_class) < first->OldestWanted(fetch_class)) first = fetcher;
+    uint64_t rank = 0;
+    if (fetch_class == FetchClass::kDemand) rank = fetcher->RunningOf(FetchClass::kDemand);
+    if (in_turn) rank = fetcher->last_fill();
+    const std::pair key(rank, fetcher->OldestWanted(fetch_class));
+    if (!first || key < first_key) std::tie(first, first_key) = std::pair(fetcher, key);
   }
   return first;
 }

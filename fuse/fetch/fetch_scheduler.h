@@ -123,6 +123,7 @@ class FetchScheduler {
   bool signalled_ SOCI_GUARDED_BY(mutex_) = false;
   bool stopping_ SOCI_GUARDED_BY(mutex_) = false;
   uint64_t last_order_ SOCI_GUARDED_BY(mutex_) = 0;
+  uint64_t fills_ SOCI_GUARDED_BY(mutex_) = 0;                  // ranges of fill that were begun
   std::vector<SpanFetcher*> fetchers_ SOCI_GUARDED_BY(mutex_);  // in the order they came
   std::map<std::string, HostState> hosts_ SOCI_GUARDED_BY(mutex_);
   std::vector<FetchGuest*> guests_ SOCI_GUARDED_BY(mutex_);

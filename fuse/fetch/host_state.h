@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "fuse/fetch/connection_governor.h"
+#include "fuse/fetch/hedge_budget.h"
 #include "fuse/fetch/link_estimate.h"
 #include "fuse/fetch/rate_peak.h"
 
@@ -17,6 +18,7 @@ struct HostState {
   LinkEstimate link;
   ConnectionGovernor connections;
   RatePeak peak;
+  HedgeBudget hedges;
   bool saturated = false;  // since noted_at the limit has been what holds transfers back
   Clock::TimePoint noted_at{};
   uint64_t noted_bytes = 0;

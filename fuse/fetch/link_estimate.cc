@@ -56,12 +56,15 @@ double LinkEstimate::ConnectionRate() const {
 
 std::optional<Clock::TimePoint::duration> LinkEstimate::SlowFirstByte() const {
   if (samples_.size() < kEnoughForSlow) return std::nullopt;
-  return ToDuration(slow_.first_byte);
+  return ToDuration(std::max(slow_.first_byte, kMuchSlower * median_.first_byte));
 }
 
 std::optional<Clock::TimePoint::duration> LinkEstimate::SlowTransfer(uint64_t bytes) const {
   if (samples_.size() < kEnoughForSlow) return std::nullopt;
-  return ToDuration(slow_.first_byte + slow_.seconds_per_byte * static_cast<double>(bytes));
+  const auto of = [bytes](const Sample& sample) {
+    return sample.first_byte + sample.seconds_per_byte * static_cast<double>(bytes);
+  };
+  return ToDuration(std::max(of(slow_), kMuchSlower * of(median_)));
 }
 
 }  // namespace soci

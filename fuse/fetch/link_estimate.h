@@ -20,6 +20,8 @@ struct TransferTimes {
 
 class LinkEstimate {
  public:
+  static constexpr double kMuchSlower = 2.5;
+
   // `round_trip_bytes`: the answer as long as nothing is known.
   explicit LinkEstimate(uint64_t round_trip_bytes = 2 << 20) : unknown_round_trip_bytes_(round_trip_bytes) {}
 
@@ -31,7 +33,8 @@ class LinkEstimate {
   // What a connection brings by itself, by the one that was least disturbed; 0: not known. Bytes per second.
   double ConnectionRate() const;
 
-  // The times that 95 of 100 requests stay under; none before there are enough samples.
+  // The times that 95 of 100 requests stay under, but no less than kMuchSlower times the median: where all take about
+  // as long there is nothing to win. None before there are enough samples.
   std::optional<Clock::TimePoint::duration> SlowFirstByte() const;
   std::optional<Clock::TimePoint::duration> SlowTransfer(uint64_t bytes) const;
 

@@ -45,6 +45,7 @@ class RangeTransfer final : public ByteSink, public std::enable_shared_from_this
   // --- guarded by the scheduler's mutex ---
   size_t delivered = 0;                        // spans handed on
   bool paused = false;                         // as last told
+  bool hedged = false;                         // a second one is on its way for the same spans
   bool stood_still = false;                    // was ever paused
   std::optional<Clock::TimePoint> started_at;  // when the source was asked
   bool cancel_wanted = false;

@@ -222,6 +222,18 @@ uint64_t SpanFetcher::OldestWanted(FetchClass fetch_class) const {
   return flights_.HasQueued(fetch_class) ? flights_.OldestQueued(fetch_class) : ~uint64_t{0} - last_miss_;
 }
 
+size_t SpanFetcher::RunningOf(FetchClass fetch_class) const {
+  mutex_.AssertHeld();
+  size_t running = 0;
+  for (const std::shared_ptr<RangeTransfer>& transfer : transfers_) running += ClassOf(*transfer) == fetch_class;
+  return running;
+}
+
+uint64_t SpanFetcher::last_fill() const {
+  mutex_.AssertHeld();
+  return last_fill_;
+}
+
 std::shared_ptr<RangeTransfer> SpanFetcher::StartRange(FetchClass fetch_class, Clock::TimePoint now) {
   mutex_.AssertHeld();
   std::vector<SpanId> spans;
@@ -236,6 +248,8 @@ std::shared_ptr<RangeTransfer> SpanFetcher::StartRange(FetchClass fetch_class, C
   auto transfer = std::make_shared<RangeTransfer>(*this, spans, flights_.CompressedRanges(spans), fetch_class,
                                                   BudgetOf(spans, now));
   for (SpanId span : spans) flights_.Find(span)->carriers = {transfer.get()};
+  if (fetch_class == FetchClass::kDemand) host_state_.hedges.NoteRequest();
+  if (fetch_class == FetchClass::kFill) last_fill_ = scheduler_.NextOrder();
   transfers_.push_back(transfer);
   Hold();  // until TransferEnded
   return transfer;
@@ -291,6 +305,9 @@ std::optional<Clock::TimePoint> SpanFetcher::NextDue(Clock::TimePoint now) const
     if (time > now && time != Clock::TimePoint::max()) due = due ? std::min(*due, time) : time;
   };
   consider(next_due_);
+  for (const std::shared_ptr<RangeTransfer>& transfer : transfers_) {
+    if (std::optional<Clock::TimePoint> slow_at = HedgeAt(*transfer)) consider(*slow_at);
+  }
   if (fill_state_ == FillState::kRunning) {
     consider(fill_not_before_);
     if (std::optional<Clock::TimePoint> delayed = fill_.NextDue()) consider(*delayed);

@@ -37,6 +37,8 @@ class SpanFetcher final : public LayerFetcher {
   bool DemandWaits() const;
   bool Wants(FetchClass fetch_class, Clock::TimePoint now);
   uint64_t OldestWanted(FetchClass fetch_class) const;
+  size_t RunningOf(FetchClass fetch_class) const;
+  uint64_t last_fill() const;
   std::shared_ptr<RangeTransfer> StartRange(FetchClass fetch_class, Clock::TimePoint now);
   const std::vector<std::shared_ptr<RangeTransfer>>& transfers() const;
   // The most urgent class among the spans it has still to bring.
@@ -47,6 +49,8 @@ class SpanFetcher final : public LayerFetcher {
   bool IsCarrier(const RangeTransfer& transfer) const;
   // The next time after `now` that something is due.
   std::optional<Clock::TimePoint> NextDue(Clock::TimePoint now) const;
+  // Asks again, on another connection, for what takes longer than almost all requests to the host do.
+  void HedgeSlow(Clock::TimePoint now, std::vector<std::function<void()>>& actions);
   // A task that holds the fetcher until it has run.
   std::function<void()> Held(std::function<void()> task);
   void DecodeDropped(SpanId span);
@@ -71,6 +75,9 @@ class SpanFetcher final : public LayerFetcher {
   // An answer that needs no flight, or nothing after the caller was put on one.
   std::optional<Result<std::shared_ptr<const SpanBuffer>>> AnswerOrJoin(SpanId span, FetchClass fetch_class,
                                                                         Callback& done) SOCI_REQUIRES(mutex_);
+  std::optional<Clock::TimePoint> HedgeAt(const RangeTransfer& transfer) const SOCI_REQUIRES(mutex_);
+  std::shared_ptr<RangeTransfer> MakeHedge(RangeTransfer& slow) SOCI_REQUIRES(mutex_);
+  void Hedge(RangeTransfer& slow);
   void OvertakeIfFar(SpanId span, const Flight& flight) SOCI_REQUIRES(mutex_);
   Approach ApproachTo(SpanId span, const RangeTransfer& transfer) const SOCI_REQUIRES(mutex_);
   void CancelIfIdle(RangeTransfer& transfer) SOCI_REQUIRES(mutex_);
@@ -113,6 +120,7 @@ class SpanFetcher final : public LayerFetcher {
   int holds_ SOCI_GUARDED_BY(mutex_) = 0;
   bool closing_ SOCI_GUARDED_BY(mutex_) = false;
   Status condemned_ SOCI_GUARDED_BY(mutex_);
+  uint64_t last_fill_ SOCI_GUARDED_BY(mutex_) = 0;  // the order of its last range of fill
   uint64_t last_miss_ SOCI_GUARDED_BY(mutex_) = 0;  // the order of the last span that nobody had foreseen
   FlightTable flights_ SOCI_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<RangeTransfer>> transfers_ SOCI_GUARDED_BY(mutex_);

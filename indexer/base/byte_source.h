@@ -34,6 +34,8 @@ class Transfer {
   virtual void Resume() = 0;
   // OnEnd(kCancelled) follows unless the read is already over.
   virtual void Cancel() = 0;
+  // The server asked to be left alone for a while, and is: asking it on another connection would not be right.
+  virtual bool IsToldToWait() const { return false; }
 };
 
 class ByteSource {

@@ -447,7 +447,11 @@ void RegistryCall::WaitAndRetry() {
   if (progress_ >= kFreeProgress && !failed.retry_after) return StartAttempt();  // go on at once where the bytes ended
   log::Debug("{}; attempt {} in {} ms", Message(round_failure_), attempt_ + 1, wait->count());
   ++attempt_;
-  core_->transport.After(*wait, [self = shared_from_this()] { self->StartAttempt(); });
+  told_to_wait_ = failed.retry_after.has_value();
+  core_->transport.After(*wait, [self = shared_from_this()] {
+    self->told_to_wait_ = false;
+    self->StartAttempt();
+  });
 }
 
 void RegistryCall::Finish(Status status) {

@@ -67,6 +67,7 @@ class RegistryCall final : public Transfer, public std::enable_shared_from_this<
   void Pause() override;
   void Resume() override;
   void Cancel() override;
+  bool IsToldToWait() const override { return told_to_wait_; }
 
  private:
   class Exchange;
@@ -106,6 +107,7 @@ class RegistryCall final : public Transfer, public std::enable_shared_from_this<
   const std::chrono::milliseconds budget_;
   std::stop_token stop_;
   std::atomic<bool> cancelled_ = false;
+  std::atomic<bool> told_to_wait_ = false;
 
   Mutex mutex_;  // a leaf; only for Pause and Resume against the change of transfers
   std::shared_ptr<Transfer> transfer_ SOCI_GUARDED_BY(mutex_);

@@ -76,6 +76,10 @@ class ReadHandle final : public Transfer {
     cancelled_ = true;
     if (current_) current_->Cancel();
   }
+  bool IsToldToWait() const override {
+    MutexLock lock(mutex_);
+    return current_ && current_->IsToldToWait();
+  }
   void Set(std::shared_ptr<Transfer> transfer) {
     MutexLock lock(mutex_);
     current_ = std::move(transfer);
@@ -84,7 +88,7 @@ class ReadHandle final : public Transfer {
   }
 
  private:
-  Mutex mutex_;  // before the locks of calls and spools
+  mutable Mutex mutex_;  // before the locks of calls and spools
   std::shared_ptr<Transfer> current_ SOCI_GUARDED_BY(mutex_);
   bool paused_ SOCI_GUARDED_BY(mutex_) = false;
   bool cancelled_ SOCI_GUARDED_BY(mutex_) = false;

@@ -72,6 +72,7 @@ void AddFetched(const FetchCounters& fetched, std::vector<MetricSample>& samples
   add("soci_demand_misses_total", "Spans that a reader had to wait for from the start", {}, fetched.demand_misses);
   add("soci_demand_joins_total", "Spans that a reader wanted and that were on their way", {}, fetched.demand_joins);
   add("soci_overtaken_spans_total", "Of those, asked for again as they would have come late", {}, fetched.overtaken);
+  add("soci_hedged_requests_total", "Requests made a second time as the first was slow", {}, fetched.hedges);
   add("soci_fetched_twice_bytes_total", "Compressed bytes that came and were here already", {}, fetched.bytes_twice);
   for (size_t i = 0; i < kFetchFaultCount; ++i) {
     add("soci_fetch_errors_total", "What went wrong while fetching, by kind",

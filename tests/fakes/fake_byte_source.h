@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <functional>
@@ -63,6 +64,9 @@ class FakeByteSource : public ByteSource {
     state_->at_once = true;
   }
 
+  // Whether the server has asked every reader to wait.
+  void TellToWait(bool told) { state_->told_to_wait = told; }
+
   // Waits (ten seconds at most) until this many reads were asked for in all. False if they were not.
   bool WaitForReads(size_t count) {
     return WaitUntil([&](const std::vector<Seen>& reads) { return reads.size() >= count; });
@@ -105,6 +109,7 @@ class FakeByteSource : public ByteSource {
     Mutex mutex;
     CondVar changed;
     bool at_once = false;
+    std::atomic<bool> told_to_wait{false};
     std::vector<std::shared_ptr<Read>> reads;
   };
 
@@ -117,6 +122,7 @@ class FakeByteSource : public ByteSource {
       Set(&Seen::cancelled, true);
       Feed(0, false, true, absl::CancelledError("cancelled"));
     }
+    bool IsToldToWait() const override { return state->told_to_wait; }
     void Set(bool Seen::*field, bool value) {
       MutexLock lock(state->mutex);
       seen.*field = value;

@@ -95,6 +95,26 @@ TEST(Reading, B15_ThrottlingIsObeyedAndCostsNoMoreThanItMust) {
   }
 }
 
+TEST(Reading, WhoWaitsBecauseTheServerSaidSoCanBeRecognised) {
+  ScriptedRegistry registry;
+  oci::Descriptor blob = registry.AddBlob(kRepo, PatternBytes(1000));
+  registry.Change([](RegistryScript& script) {
+    script.troubles.push_back({.part = "/blobs/", .effect = [](Answer& answer) {
+                                 answer = Answer{.status = 429}.With("Retry-After", "50");
+                               }});
+  });
+  const auto transport = MakeCurlTransport();  // waits for real
+  const auto nobody = MakeAnonymousCredentials();
+  const auto client = MakeRegistryClient(*transport, *nobody, {});
+  auto source = client->OpenBlob(registry.Reference(kRepo), blob);
+  ASSERT_TRUE(source.ok());
+  const auto sink = std::make_shared<KeepingSink>();
+  const std::shared_ptr<Transfer> transfer = (*source)->StartRead(0, 1000, {}, sink);
+  while (!transfer->IsToldToWait()) std::this_thread::yield();
+  transfer->Cancel();
+  EXPECT_EQ(sink->Wait().status().code(), absl::StatusCode::kCancelled);
+}
+
 TEST(Reading, B16_AnAnswerThatNeverComesIsCutAndAskedForAgain) {
   ScriptedRegistry registry;
   std::string bytes = PatternBytes(10'000);

@@ -124,6 +124,93 @@ TEST(Scheduling, AHostWhoseConnectionsAreSlowIsAskedOnMore) {
   EXPECT_GE(simulation.link().most_open(), 16u);
 }
 
+// Somebody reads one image all the time; the other is filled all the same.
+TEST(Scheduling, TwoImagesThatAreFilledBothGetOn) {
+  SimulationOptions options = On(kLinkA);
+  options.read_ahead = {0, 0};
+  Simulation simulation(options);
+  SimulatedLayer& read = simulation.Add(SpanMap::Even(1000, 2 * kMiB, 4 * kMiB));
+  SimulatedLayer& quiet = simulation.Add(SpanMap::Even(1000, 2 * kMiB, 4 * kMiB));
+  read.StartFill();
+  quiet.StartFill();
+  std::vector<ProgramRead> reads;
+  for (uint64_t i = 0; i < 60; ++i) {
+    const uint64_t begin = (i * 371 % 1000) * 4 * kMiB;
+    reads.push_back({milliseconds(100), 0, InodeId{2}, {0, 4000 * kMiB}, {begin, begin + 4096}});
+  }
+  Program program(simulation, reads);
+  program.Start();
+  ASSERT_TRUE(simulation.RunUntil([&] { return program.done(); }));
+  const double share = static_cast<double>(quiet.store().present_count()) /
+                       static_cast<double>(quiet.store().present_count() + read.store().present_count());
+  EXPECT_GE(share, 0.15);
+  EXPECT_LE(share, 0.5);
+  EXPECT_TRUE(simulation.RunUntil([&] { return read.complete_at() && quiet.complete_at(); }));
+}
+
+TEST(Scheduling, ManyReadersOfOneLayerDoNotStarveTheReaderOfAnother) {
+  SimulationOptions options = On(kLinkB);
+  options.read_ahead = {0, 0};
+  Simulation simulation(options);
+  SimulatedLayer& crowded = simulation.Add(SpanMap::Even(1000, 2 * kMiB, 4 * kMiB));
+  SimulatedLayer& single = simulation.Add(SpanMap::Even(1000, 2 * kMiB, 4 * kMiB));
+  size_t crowd_answers = 0, crowd_before = 0;
+  bool answered = false;
+  for (uint32_t i = 0; i < 200; ++i) {
+    crowded.fetcher().Get(SpanId{i * 5}, FetchClass::kDemand, [&](auto) { ++crowd_answers; });
+  }
+  simulation.RunFor(milliseconds(500));
+  single.fetcher().Get(SpanId{7}, FetchClass::kDemand, [&](auto) {
+    answered = true;
+    crowd_before = crowd_answers;
+  });
+  ASSERT_TRUE(simulation.RunUntil([&] { return answered; }));
+  EXPECT_LE(crowd_before, 50u);
+  EXPECT_TRUE(simulation.RunUntil([&] { return crowd_answers == 200; }));
+}
+
+// A program that never stops waiting does not stop fill for good.
+TEST(Scheduling, FillGetsOnBesideAProgramThatAlwaysWaits) {
+  SimulationOptions options = On(kLinkB);
+  options.read_ahead = {0, 0};
+  Simulation simulation(options);
+  SimulatedLayer& layer = simulation.Add(SpanMap::Even(3000, 2 * kMiB, 4 * kMiB));
+  layer.StartFill();
+  Program program(simulation, ReadAtRandom(3000 * 4 * kMiB, 300, microseconds(0), 3));
+  program.Start();
+  ASSERT_TRUE(simulation.RunUntil([&] { return program.done(); }));
+  EXPECT_GE(layer.store().present_count(), 500u);
+}
+
+TEST(Scheduling, ARequestThatHangsIsAskedASecondTime) {
+  for (const bool slow : {false, true}) {
+    LinkProfile link = kLinkA;
+    link.slow_share = slow ? 0.02 : 0;
+    link.slow_delay = seconds(5);
+    SimulationOptions options = On(link);
+    options.read_ahead = {0, 0};
+    Simulation simulation(options);
+    simulation.Add(SpanMap::Even(3000, 2 * kMiB, 4 * kMiB));
+    std::vector<ProgramRead> reads;
+    for (uint64_t i = 0; i < 1000; ++i) {
+      const uint64_t begin = i * 3 * 4 * kMiB;
+      reads.push_back({milliseconds(10), 0, InodeId{2}, {0, 12000 * kMiB}, {begin, begin + 4096}});
+    }
+    Program program(simulation, reads);
+    program.Start();
+    ASSERT_TRUE(simulation.RunUntil([&] { return program.done(); }));
+    const uint64_t hedges = simulation.scheduler().counters().hedges;
+    const auto hung =
+        std::count_if(program.waited().begin() + 50, program.waited().end(), [](double wait) { return wait > 1; });
+    std::printf("%s: %zu hedges, %zu waits of more than a second\n", slow ? "2 % hang" : "none hangs", size_t{hedges},
+                static_cast<size_t>(hung));
+    EXPECT_LE(hung, 1) << "a hedge may hang as well";
+    EXPECT_EQ(simulation.link().requests(), 1000 + hedges);
+    EXPECT_GE(hedges, slow ? 10u : 0u);
+    EXPECT_LE(hedges, slow ? 50u : 5u);
+  }
+}
+
 TEST(Scheduling, ALayerThatGoesAwayTakesItsTransfersAlong) {
   Simulation simulation(On(kLinkA));
   SimulatedLayer& going = simulation.Add(SpanMap::Even(500, 2 * kMiB, 4 * kMiB));

@@ -23,17 +23,23 @@ TEST(LinkEstimate, ARoundTripIsWorthWhatOneConnectionBringsInIt) {
 TEST(LinkEstimate, TheSlowestTwentiethIsNotWaitedFor) {
   LinkEstimate link;
   for (int i = 0; i < 100; ++i) {
-    link.Note({i % 25 == 0 ? milliseconds(900) : milliseconds(i % 25 == 1 ? 60 : 30), milliseconds(10), 1'000'000});
+    link.Note({i % 25 == 0 ? milliseconds(900) : milliseconds(i % 25 == 1 ? 90 : 30), milliseconds(10), 1'000'000});
   }
-  EXPECT_EQ(link.SlowFirstByte(), milliseconds(60));
-  EXPECT_NEAR(std::chrono::duration<double>(*link.SlowTransfer(2'000'000)).count(), 0.080, 1e-6);
+  EXPECT_EQ(link.SlowFirstByte(), milliseconds(90));
+  EXPECT_NEAR(std::chrono::duration<double>(*link.SlowTransfer(2'000'000)).count(), 0.125, 1e-6);
+}
+
+TEST(LinkEstimate, WhereAllTakeAsLongNoneIsSlow) {
+  LinkEstimate link;
+  for (int i = 0; i < 100; ++i) link.Note({milliseconds(30), milliseconds(10), 1'000'000});
+  EXPECT_EQ(link.SlowFirstByte(), milliseconds(75));
 }
 
 TEST(LinkEstimate, ALinkThatChangesIsFollowed) {
   LinkEstimate link;
   for (int i = 0; i < 500; ++i) link.Note({milliseconds(10), milliseconds(10), 1'000'000});
   for (int i = 0; i < 100; ++i) link.Note({milliseconds(50), milliseconds(10), 1'000'000});
-  EXPECT_EQ(link.SlowFirstByte(), milliseconds(50));
+  EXPECT_EQ(link.SlowFirstByte(), milliseconds(125));
 }
 
 }  // namespace
