@@ -39,6 +39,9 @@ namespace {
 constexpr size_t kManifestLimit = 8_MiB;
 // A zTOC takes about 1 % of the layer's uncompressed size; beyond this it is no index but an attack.
 constexpr int64_t kBlobLimit = int64_t{1} << 30;
+constexpr uint64_t kSmallestPart = 8_MiB;
+constexpr size_t kMostParts = 4;
+constexpr uint64_t kLargestInParts = 128_MiB;
 // A proxy may serve a torn body once; three times is corruption.
 constexpr int kDigestAttempts = 3;
 
@@ -47,33 +50,74 @@ std::string AcceptedManifests() {
                      oci::kMediaTypeDockerManifest, oci::kMediaTypeDockerManifestList);
 }
 
-// Keeps a blob's bytes while they come.
-class GatheringSink final : public ByteSink {
+// A blob's bytes while they come, in parts that know their places.
+class Gathering {
  public:
-  Status OnBytes(ByteSpan bytes) override {
-    text_ += AsText(bytes);
-    return OkStatus();
-  }
-  void OnEnd(Status status) override {
+  Gathering(uint64_t size, size_t parts) : text_(size, '\0'), open_(parts) {}
+
+  // Parts do not overlap and lie within the size.
+  void Put(uint64_t at, ByteSpan bytes) { std::copy_n(AsText(bytes).data(), bytes.size(), text_.data() + at); }
+  void PartEnded(Status status) {
     MutexLock lock(mutex_);
-    status_ = std::move(status);
-    ended_ = true;
+    --open_;
+    if (status_.ok()) status_ = std::move(status);
     changed_.NotifyAll();
   }
+  // Once all parts are here, or one has failed.
   Result<std::string> Wait() {
     MutexLock lock(mutex_);
-    while (!ended_) changed_.Wait(mutex_);
+    while (open_ > 0 && status_.ok()) changed_.Wait(mutex_);
     if (!status_.ok()) return std::exchange(status_, OkStatus());
     return std::move(text_);
   }
 
  private:
-  std::string text_;  // network thread until ended_
+  std::string text_;  // network thread, until open_ is 0
   Mutex mutex_;       // a leaf
   CondVar changed_;
-  bool ended_ SOCI_GUARDED_BY(mutex_) = false;
+  size_t open_ SOCI_GUARDED_BY(mutex_);
   Status status_ SOCI_GUARDED_BY(mutex_);
 };
+
+class PartSink final : public ByteSink {
+ public:
+  PartSink(std::shared_ptr<Gathering> whole, uint64_t begin) : whole_(std::move(whole)), position_(begin) {}
+  Status OnBytes(ByteSpan bytes) override {
+    whole_->Put(position_, bytes);
+    position_ += bytes.size();
+    return OkStatus();
+  }
+  void OnEnd(Status status) override { whole_->PartEnded(std::move(status)); }
+
+ private:
+  const std::shared_ptr<Gathering> whole_;
+  uint64_t position_;
+};
+
+// A large blob comes over several connections, as one alone may be far slower than the link. Not a huge one: memory is
+// taken before a byte is there.
+size_t PartsOf(uint64_t size) {
+  if (size > kLargestInParts) return 1;
+  return std::clamp<size_t>(size / kSmallestPart, 1, kMostParts);
+}
+
+Result<std::string> Gather(const ByteSource& source, const FetchContext& context) {
+  const size_t parts = PartsOf(source.size());
+  auto whole = std::make_shared<Gathering>(source.size(), parts);
+  std::vector<std::shared_ptr<Transfer>> transfers;
+  for (size_t i = 0; i < parts; ++i) {
+    const uint64_t begin = source.size() * i / parts;
+    const uint64_t end = source.size() * (i + 1) / parts;
+    transfers.push_back(source.StartRead(begin, end - begin, context, std::make_shared<PartSink>(whole, begin)));
+  }
+  Result<std::string> text = whole->Wait();
+  if (!text.ok()) {
+    for (const std::shared_ptr<Transfer>& transfer : transfers) {
+      if (transfer) transfer->Cancel();
+    }
+  }
+  return text;
+}
 
 class DistributionClient final : public RegistryClient {
  public:
@@ -98,9 +142,7 @@ class DistributionClient final : public RegistryClient {
       return absl::ResourceExhaustedError(fmt::format("{}: its size of {} is beyond all reason", what, blob.size));
     }
     for (int attempt = 0; attempt < kDigestAttempts; ++attempt) {
-      auto sink = std::make_shared<GatheringSink>();
-      MakeRemoteBlob(core_, repository, blob)->StartRead(0, static_cast<uint64_t>(blob.size), context, sink);
-      SOCI_ASSIGN_OR_RETURN(std::string bytes, sink->Wait());
+      SOCI_ASSIGN_OR_RETURN(std::string bytes, Gather(*MakeRemoteBlob(core_, repository, blob), context));
       if (oci::Digest::Of(bytes) == blob.digest) return bytes;
     }
     return absl::DataLossError(fmt::format("{}: the bytes do not match the digest", what));

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <chrono>
+#include <set>
 
 #include "indexer/base/log.h"
 #include "tests/faults/registry/scenario.h"
@@ -17,6 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::Ge;
 using ::testing::Gt;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 using ::testing::Le;
 using Ranges = RegistryScript::Ranges;
 
@@ -223,6 +225,34 @@ TEST(Reading, ATornBlobIsFetchedAgainAndALastingOneIsDataLoss) {
   registry.Change([&](RegistryScript& script) { script.troubles.push_back({.part = "/blobs/", .effect = flip}); });
   read = machine.client().FetchBlob(registry.Reference(kRepo), blob, {});
   EXPECT_TRUE(absl::IsDataLoss(read.status())) << read.status();
+}
+
+TEST(Reading, ALargeBlobComesInPartsAndATornPartIsAskedForAgain) {
+  ScriptedRegistry registry;
+  std::string bytes = PatternBytes(33'000'000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  registry.Change([](RegistryScript& script) {
+    script.troubles.push_back(
+        {.part = "/blobs/", .times = 2, .effect = [](Answer& answer) { answer.reset_at = 3'000'000; }});
+  });
+  Machine machine;
+  auto read = machine.client().FetchBlob(registry.Reference(kRepo), blob, {});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_TRUE(*read == bytes);
+  std::set<std::string> ranges;
+  for (const SeenRequest& request : registry.Requests("GET", "/blobs/")) ranges.insert(request.Header("range"));
+  EXPECT_THAT(ranges, IsSupersetOf({"bytes=0-10999999", "bytes=11000000-21999999", "bytes=22000000-32999999"}));
+}
+
+TEST(Reading, ALargeBlobOfWhichOnePartCannotBeHadIsAnError) {
+  ScriptedRegistry registry;
+  oci::Descriptor blob = registry.AddBlob(kRepo, PatternBytes(20'000'000));
+  registry.Change([](RegistryScript& script) {
+    script.troubles.push_back({.part = "/blobs/", .from = 2, .effect = [](Answer& answer) { answer.status = 404; }});
+  });
+  Machine machine;
+  auto read = machine.client().FetchBlob(registry.Reference(kRepo), blob, {});
+  EXPECT_TRUE(absl::IsNotFound(read.status())) << read.status();
 }
 
 TEST(Reading, BodiesWithoutEndAreCut) {
