@@ -48,11 +48,13 @@ Contestant AwsSoci() {
   contestant.socket = "{run}/soci-snapshotter-grpc.sock";
   contestant.files = {{"{folder}/config.toml",
                        "metrics_network = \"tcp\"\nmetrics_address = \"127.0.0.1:{port}\"\n"
-                       "[content_store]\ntype = \"containerd\"\nnamespace = \"{namespace}\"\n"
-                       "containerd_address = \"{containerd}\"\n"
+                       "[pull_modes.soci_v1]\nenable = true\n"
                        "[resolver.host.\"{registry}\"]\n[[resolver.host.\"{registry}\".mirrors]]\n"
-                       "host = \"{registry}\"\ninsecure = true\n"}};
-  contestant.pull = "soci --address {containerd} --namespace {namespace} image rpull {plain} {image}";
+                       "host = \"http://{registry}\"\ninsecure = true\n"}};
+  // Its own program pulls no longer; ours gives the labels that CRI gives, to whatever snapshotter.
+  contestant.pull =
+      "{programs}/soci-snapshotter pull {plain} --snapshotter {snapshotter} --containerd {containerd} "
+      "--namespace {namespace} {image}";
   contestant.local = Contestant::Local::kNever;
   return contestant;
 }
@@ -194,7 +196,7 @@ soci::Result<Contestant> KnownContestant(const std::string& name) {
 
 std::vector<std::string> PeersInPath() {
   std::vector<std::string> peers;
-  if (InPath("soci-snapshotter-grpc") && InPath("soci")) peers.push_back("soci");
+  if (InPath("soci-snapshotter-grpc")) peers.push_back("soci");
   if (InPath("containerd-stargz-grpc") && InPath("ctr-remote")) peers.push_back("stargz");
   return peers;
 }

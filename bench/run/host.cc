@@ -114,6 +114,12 @@ void Host::StartDaemon() {
   throw std::runtime_error("the snapshotter's daemon does not start: " + LastLine(ReadText(log)));
 }
 
+void Host::KillDaemon() {
+  if (!daemon_) return;
+  daemon_->Kill();
+  StartDaemon();
+}
+
 std::vector<std::string> Host::Line(const std::string& line) const { return OrThrow(CommandLine(line, values_)); }
 
 std::vector<std::string> Host::CtrLine(std::vector<std::string> arguments) const {

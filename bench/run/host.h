@@ -50,6 +50,9 @@ class Host {
   std::string admin_socket() const { return admin_socket_; }
   uint16_t metrics_port() const { return metrics_port_; }
 
+  // As a crash would: killed, and started again by whoever watches over it. Only a daemon of its own.
+  void KillDaemon();
+
   // Stops the containerd of its own and starts it again, `between` between the two.
   template <typename Function>
   void RestartContainerd(Function between) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
+#include <thread>
+#include <vector>
 
 #include "bench/run/child.h"
 #include "bench/run/local_watch.h"
@@ -120,7 +122,7 @@ class Measurement {
     return host.CtrLine(std::move(arguments));
   }
 
-  void RunContainer(const Host& host, const std::string& reference, Timeline& timeline) {
+  void RunContainer(Host& host, const std::string& reference, Timeline& timeline) {
     Child create(CreateLine(host, reference), host.environment());
     limit_.AwaitSuccess(create, "creating the container");
     timeline.Take("container created");
@@ -151,12 +153,17 @@ class Measurement {
   }
 
   // Until the work ends by itself, or is ready and not expected to. Whether it was ready.
-  bool Watch(const Host& host, Child& task, Timeline& timeline) {
-    bool ready = false;
+  bool Watch(Host& host, Child& task, Timeline& timeline) {
+    bool ready = false, killed = false;
     const bool probed = plan_.workload.shares_network();
     while (!task.ended()) {
       task.Wait(probed && !ready ? kProbeInterval : kPatience);
       if (!task.output().empty()) timeline.Take("first output");
+      if (!killed && !plan_.kill_daemon_at.empty() && HasLineWith(task.output(), plan_.kill_daemon_at)) {
+        killed = true;
+        host.KillDaemon();
+        timeline.Take("daemon killed and back");
+      }
       for (const Mark& mark : plan_.workload.marks) {
         if (HasLineWith(task.output(), mark.line)) timeline.Take(mark.name);
       }
@@ -180,14 +187,13 @@ class Measurement {
     run_.resources.peak_anonymous_bytes = meter.total().anonymous_bytes;
     run_.resources.peak_file_bytes = meter.total().file_bytes;
     run_.resources.disk_written_bytes = meter.total().written_bytes;
-    for (const ProcessMeter::Metered& one : meter.processes()) {
-      run_.counts[one.name + " cpu seconds"] = one.used.cpu_seconds;
-      run_.counts[one.name + " peak anonymous bytes"] = static_cast<double>(one.used.anonymous_bytes);
-    }
     if (plan_.contestant.local != Contestant::Local::kByStatus) return;
     try {
       const auto page = test::HttpRequest("GET", fmt::format("http://127.0.0.1:{}/metrics", host.metrics_port()));
-      run_.counts.merge(ParseMetrics(page.body, "soci_"));
+      for (const auto& [name, value] : ParseMetrics(page.body, "soci_")) {
+        const bool counter = name.substr(0, name.find('{')).find("_total") != std::string::npos;
+        if (counter) run_.counts[name] = value;
+      }
     } catch (const std::exception&) {
       // A daemon that died has nothing to say; the run's error tells.
     }
@@ -212,6 +218,46 @@ Run MeasureRun(const RunPlan& plan) {
   }
   std::replace(run.error.begin(), run.error.end(), '\n', ' ');
   return run;
+}
+
+Run MergeHosts(const std::vector<Run>& hosts) {
+  if (hosts.empty()) return {};
+  Run merged = hosts[0];
+  for (size_t i = 1; i < hosts.size(); ++i) {
+    const Run& host = hosts[i];
+    std::vector<Point> common;
+    for (const Point& point : merged.points) {
+      const auto same = std::find_if(host.points.begin(), host.points.end(),
+                                     [&](const Point& other) { return other.name == point.name; });
+      // A point that one host never reached was not reached.
+      if (same != host.points.end()) common.push_back(same->seconds > point.seconds ? *same : point);
+    }
+    merged.points = std::move(common);
+    merged.resources.daemon_cpu_seconds += host.resources.daemon_cpu_seconds;
+    merged.resources.client_cpu_seconds += host.resources.client_cpu_seconds;
+    merged.resources.peak_anonymous_bytes += host.resources.peak_anonymous_bytes;
+    merged.resources.peak_file_bytes += host.resources.peak_file_bytes;
+    merged.resources.disk_written_bytes += host.resources.disk_written_bytes;
+    for (const auto& [name, value] : host.counts) merged.counts[name] += value;
+    merged.read_milliseconds.insert(merged.read_milliseconds.end(), host.read_milliseconds.begin(),
+                                    host.read_milliseconds.end());
+    if (host.bytes_over_time.size() > merged.bytes_over_time.size()) merged.bytes_over_time = host.bytes_over_time;
+    if (merged.error.empty()) merged.error = host.error;
+  }
+  std::stable_sort(merged.points.begin(), merged.points.end(),
+                   [](const Point& one, const Point& other) { return one.seconds < other.seconds; });
+  return merged;
+}
+
+Run MeasureGang(const RunPlan& plan, int hosts) {
+  if (plan.make_cold) plan.make_cold();
+  RunPlan one = plan;
+  one.make_cold = nullptr;  // it is the whole machine's
+  std::vector<Run> runs(static_cast<size_t>(hosts));
+  std::vector<std::thread> threads;
+  for (Run& run : runs) threads.emplace_back([&one, &run] { run = MeasureRun(one); });
+  for (std::thread& thread : threads) thread.join();
+  return MergeHosts(runs);
 }
 
 void SetUp(const RunPlan& plan) {

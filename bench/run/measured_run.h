@@ -28,12 +28,20 @@ struct RunPlan {
   Timeline::ReadTraffic traffic;
   std::function<void()> make_cold;  // caches, just before the host comes into being
   bool wait_until_local = true;
+  std::string kill_daemon_at = {};  // when a line of the output contains this; empty: never
   std::chrono::seconds limit{600};
   std::stop_token stop = {};
   std::function<void(const std::string&)> say;  // what is happening, for people
 };
 
 Run MeasureRun(const RunPlan& plan);
+
+// The same on several hosts at once, behind the same link: points are those of the host that is last, traffic and
+// costs are those of all.
+Run MeasureGang(const RunPlan& plan, int hosts);
+
+// The pure part of it.
+Run MergeHosts(const std::vector<Run>& hosts);
 
 // The contestant's preparations for an image: once, on a host of its own, around the link. Throws std::runtime_error.
 void SetUp(const RunPlan& plan);

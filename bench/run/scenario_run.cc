@@ -51,6 +51,7 @@ Scenario RunScenario(const Stage& stage, const ScenarioPlan& plan, const std::st
   run.limit = plan.limit;
   run.stop = stop;
   run.wait_until_local = plan.wait_until_local;
+  run.kill_daemon_at = plan.kill_daemon_at;
   run.traffic = [&link = **link] {
     const LinkCounters counters = link.counters();
     return Traffic{counters.bytes_down, counters.requests, counters.connections};
@@ -61,7 +62,8 @@ Scenario RunScenario(const Stage& stage, const ScenarioPlan& plan, const std::st
   };
   for (const Contestant& contestant : plan.contestants) {
     run.contestant = contestant;
-    SetUp(run);
+    // Another scenario may have made its image already.
+    if (contestant.image_suffix.empty() || !stage.Has(plan.image.path + contestant.image_suffix)) SetUp(run);
   }
   const std::vector<Turn> turns = Turns(plan.contestants.size(), plan.repeats);
   for (size_t i = 0; i < turns.size() && !stop.stop_requested(); ++i) {
@@ -71,7 +73,7 @@ Scenario RunScenario(const Stage& stage, const ScenarioPlan& plan, const std::st
         fmt::format("[{}/{}] {} {} #{}: ", i + 1, turns.size(), plan.name, run.contestant.mode, run.repeat);
     run.say = [&](const std::string& text) { say(who + text); };
     run.say("begins");
-    scenario.runs.push_back(MeasureRun(run));
+    scenario.runs.push_back(plan.hosts > 1 ? MeasureGang(run, plan.hosts) : MeasureRun(run));
     run.say(OneLine(scenario.runs.back()));
   }
   return scenario;

@@ -29,6 +29,8 @@ struct ScenarioPlan {
   int repeats = 3;
   bool cold = true;  // drop the machine's caches before each run
   bool wait_until_local = true;
+  std::string kill_daemon_at = {};
+  int hosts = 1;  // at once
   std::chrono::seconds limit{600};
   HostOptions host;
 };

@@ -9,20 +9,22 @@
 
 #include "bench/run/child.h"
 #include "bench/run/image_copy.h"
+#include "tests/e2e/support/http.h"
 
 namespace soci::bench {
 namespace {
 
-// Of all layers, as `soci-index create --json` tells: a layer that it left out counts as stored.
-uint64_t UnpackedBytes(const nlohmann::json& node) {
-  uint64_t bytes = 0;
-  if (node.is_object() && node.contains("outcome") && node.contains("size")) {
-    return node.value("uncompressed_size", node.value("size", uint64_t{0}));
+// What `soci-index create --json` tells of an image; a layer that it left out counts as stored.
+void ReadIndexReport(const nlohmann::json& node, StagedImage& image) {
+  if (!node.is_structured()) return;
+  if (node.is_object()) {
+    image.index_bytes += node.value("index_size", uint64_t{0}) + node.value("ztoc_size", uint64_t{0});
+    if (node.contains("outcome")) {
+      image.unpacked_bytes += node.value("uncompressed_size", node.value("size", uint64_t{0}));
+      image.index_spans += node.value("spans", uint64_t{0});
+    }
   }
-  if (node.is_structured()) {
-    for (const nlohmann::json& below : node) bytes += UnpackedBytes(below);
-  }
-  return bytes;
+  for (const nlohmann::json& below : node) ReadIndexReport(below, image);
 }
 
 }  // namespace
@@ -47,18 +49,51 @@ StagedImage Stage::AddImage(RegistryClient& from, const std::string& reference, 
 }
 
 StagedImage Stage::Indexed(std::string name, const PushedImage& pushed) {
-  StagedImage image{std::move(name), pushed.path, pushed.bytes, 0};
+  StagedImage image;
+  image.name = std::move(name);
+  image.path = pushed.path;
+  image.bytes = pushed.bytes;
   const auto start = std::chrono::steady_clock::now();
-  const test::CommandResult made =
-      test::RunCommand({programs_ + "/soci-index", "create", "--plain-http", "--json", host() + "/" + image.path},
-                       std::chrono::hours(1));
-  if (!made.ok()) throw std::runtime_error("soci-index create: " + LastLine(made.err));
-  image.unpacked_bytes = UnpackedBytes(nlohmann::json::parse(made.out, nullptr, false));
+  Child create({programs_ + "/soci-index", "create", "--plain-http", "--json", host() + "/" + image.path});
+  while (!create.ended()) create.Wait(std::chrono::seconds(1));
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  image.index_seconds = time.count();
+  image.index_cpu_seconds = create.cpu_seconds();
+  // Progress goes to the same pipe; the report begins with the first brace.
+  const std::string& output = create.output();
+  const size_t begin = std::min(output.find('{'), output.size());
+  const auto report =
+      nlohmann::json::parse(output.begin() + static_cast<ptrdiff_t>(begin), output.end(), nullptr, false);
+  // An image whose layers are all too small, or of another kind, has no index; that is no failure here.
+  if (!report.is_object() || !report.contains("platforms")) {
+    throw std::runtime_error("soci-index create: " + LastLine(output));
+  }
+  ReadIndexReport(report, image);
+  if (report.value("result", "") != "all") say_(image.name + ": not every layer is in the index");
   say_(fmt::format("{}: {:.0f} MB compressed, {:.0f} MB unpacked, indexed in {:.1f} s", image.name,
                    static_cast<double>(image.bytes) / 1e6, static_cast<double>(image.unpacked_bytes) / 1e6,
-                   time.count()));
+                   image.index_seconds));
   return image;
+}
+
+bool Stage::Has(const std::string& path) const {
+  const size_t colon = path.rfind(':');
+  const std::string url = registry_.url() + "/v2/" + path.substr(0, colon) + "/manifests/" + path.substr(colon + 1);
+  return test::HttpRequest("HEAD", url, {},
+                           {"Accept: application/vnd.oci.image.manifest.v1+json",
+                            "Accept: application/vnd.docker.distribution.manifest.v2+json"})
+             .status == 200;
+}
+
+Scenario Stage::IndexCost(const StagedImage& image) {
+  Run run;
+  run.mode = "soci-index";
+  run.repeat = 1;
+  run.points = {{"work finished", image.index_seconds, {}}};
+  run.resources.client_cpu_seconds = image.index_cpu_seconds;
+  run.counts = {{"index bytes", static_cast<double>(image.index_bytes)},
+                {"spans", static_cast<double>(image.index_spans)}};
+  return {"index-cost", image.name, "none", "soci-index create", image.bytes, image.unpacked_bytes, {run}};
 }
 
 }  // namespace soci::bench

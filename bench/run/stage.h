@@ -9,6 +9,7 @@
 #include <stop_token>
 #include <string>
 
+#include "bench/result/result.h"
 #include "bench/run/layer_folder.h"
 #include "tests/e2e/support/docker_registry.h"
 #include "tests/e2e/support/sandbox.h"
@@ -23,6 +24,9 @@ struct StagedImage {
   std::string name;  // for reports
   std::string path;  // "repository:tag"
   uint64_t bytes = 0, unpacked_bytes = 0;
+  // What making its index took, and what came out.
+  double index_seconds = 0, index_cpu_seconds = 0;
+  uint64_t index_bytes = 0, index_spans = 0;
 };
 
 class Stage {
@@ -31,10 +35,16 @@ class Stage {
 
   Stage(std::string programs, Say say);
 
+  // The cost of an image's index, as a scenario of its own.
+  static Scenario IndexCost(const StagedImage& image);
+
   // An image from a folder of layers, see layer_folder.h.
   StagedImage AddFolder(const std::string& folder);
   // One from any registry.
   StagedImage AddImage(RegistryClient& from, const std::string& reference, const std::stop_token& stop);
+
+  // Whether "repository:tag" is in the registry.
+  bool Has(const std::string& path) const;
 
   uint16_t port() const { return registry_.port(); }
   std::string host() const { return registry_.host(); }

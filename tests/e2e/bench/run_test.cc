@@ -116,10 +116,47 @@ TEST_F(SociBench, MeasuresEveryModeInTurns) {
     EXPECT_EQ(local->traffic.requests > 0, run.mode != "local");
     if (run.mode == "lazy") {
       EXPECT_LT(Find(run, "snapshotter ready")->traffic.bytes, scenario.image_bytes / 2);
-      EXPECT_GT(run.counts.count("soci_spans"), 0u);
+      EXPECT_GT(run.counts.count("soci_fetched_spans_total{class=\"fill\"}"), 0u);
     }
   }
   EXPECT_THAT(bench.err, HasSubstr("[8/8] run containerd #2"));
+  EXPECT_THAT(LeftBehind(), IsEmpty());
+}
+
+TEST_F(SociBench, SeveralHostsShareOneLink) {
+  const test::CommandResult bench =
+      Bench({"--mode", "lazy", "-n", "1", "--hosts", "2", "--work", "sh -c 'cat /data | wc -c'"});
+  ASSERT_EQ(bench.exit_code, 0) << bench.out << bench.err;
+  const Result result = ReadJson();
+  ASSERT_EQ(result.scenarios.size(), 1u);
+  ASSERT_EQ(result.scenarios[0].runs.size(), 1u);
+  const bench::Run& run = result.scenarios[0].runs[0];
+  const Point* local = Find(run, "fully local");
+  ASSERT_NE(local, nullptr);
+  EXPECT_GE(local->traffic.bytes, 2 * (24u << 20));
+  EXPECT_THAT(LeftBehind(), IsEmpty());
+}
+
+TEST_F(SociBench, AnImageOfARegistryIsCopiedAndMeasured) {
+  test::Sandbox sandbox;
+  test::DockerRegistry registry(sandbox);
+  test::TestImage image;
+  image.Add(test::GzipLayer(test::BusyboxTar().Finish(), 1));
+  const std::string reference = image.Push(registry, "team/busybox", "v1");
+  const test::CommandResult bench =
+      test::RunCommand({test::Daemon::Program("soci-bench"), "run", reference, "--plain-http", "--mode", "containerd",
+                        "-n", "1", "--warm", "--no-calibration", "--json", json(), "--work", "echo hello"},
+                       std::chrono::seconds(90), {{{"TMPDIR", scratch()}}});
+  ASSERT_EQ(bench.exit_code, 0) << bench.out << bench.err;
+  const Result result = ReadJson();
+  ASSERT_EQ(result.scenarios.size(), 1u);
+  EXPECT_EQ(result.scenarios[0].image, reference);
+  EXPECT_EQ(result.scenarios[0].image_bytes, image.layers()[0].blob.size());
+
+  const test::CommandResult none =
+      Bench({registry.host() + "/no/such:v1", "--plain-http", "--mode", "local", "-n", "1", "--work", "true"});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.err, HasSubstr(registry.host() + "/no/such:v1"));
   EXPECT_THAT(LeftBehind(), IsEmpty());
 }
 
@@ -157,7 +194,10 @@ TEST_F(SociBench, OptionsWithoutSenseAreRefusedInOneLine) {
       {{"--link", "fast", "--work", "true"}, "link: \"fast\""},
       {{"--work", "sh -c 'x"}, "a quote is not closed"},
       {{"--work", "true", "--ready-port", "80", "--ready-line", "x"}, "exclude each other"},
-      {{"--work", "true", "--point", "x"}, "is no NAME=TEXT"}};
+      {{"--work", "true", "--point", "x"}, "is no NAME=TEXT"},
+      {{"--work", "true", "--scenario", "fastest"}, "no scenario is called \"fastest\""},
+      {{"--work", "true", "--scenario", "demo", "--images", "nowhere"},
+       "needs the image demo, which is not in nowhere"}};
   for (const auto& [options, error] : cases) {
     const test::CommandResult bench = Bench(options);
     EXPECT_EQ(bench.exit_code, 2) << error;

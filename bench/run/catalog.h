@@ -1,0 +1,38 @@
+// The named scenarios: what each of the twelve metrics needs to be seen. Data, and who asks for it by name.
+//
+// A scenario is an image, links, a workload, and modes; "peers" stands for every snapshotter of others in PATH. Images
+// are named as their folders: "S", "M", "L" (soci-bench image make), "demo", "pytorch" (recipes in bench/).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/run/workload.h"
+#include "indexer/base/result.h"
+
+namespace soci::bench {
+
+struct CatalogEntry {
+  std::string name;
+  std::string question;  // what it answers, for people
+  std::string image;
+  std::vector<std::string> links;
+  std::string workload;  // a name that NamedWorkload() knows
+  std::vector<std::string> modes;
+  std::string daemon_flags = {};  // of our daemon, for this scenario only
+  bool wait_until_local = false;
+  int hosts = 1;  // that start at once, behind one link
+  // Our daemon is killed when the work says this, and started again.
+  std::string kill_daemon_at = {};
+  bool is_short = false;  // part of `./dev bench`; the others need --full
+};
+
+const std::vector<CatalogEntry>& Catalog();
+
+// kInvalidArgument names those that exist. "all" and "short" stand for several.
+soci::Result<std::vector<CatalogEntry>> FindScenarios(const std::vector<std::string>& names);
+
+// Scripts run in the image's own Python. kInvalidArgument for a workload nobody knows.
+soci::Result<Workload> NamedWorkload(const std::string& name);
+
+}  // namespace soci::bench

@@ -1,0 +1,40 @@
+#include "bench/run/catalog.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "bench/link/options.h"
+#include "bench/run/contestant.h"
+
+namespace soci::bench {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Catalog, EveryScenarioCanBeRun) {
+  for (const CatalogEntry& entry : Catalog()) {
+    SCOPED_TRACE(entry.name);
+    EXPECT_TRUE(NamedWorkload(entry.workload).ok());
+    for (const std::string& link : entry.links) EXPECT_TRUE(link == "none" || ParseLink(link).ok()) << link;
+    for (const std::string& mode : entry.modes) EXPECT_TRUE(mode == "peers" || KnownContestant(mode).ok()) << mode;
+  }
+}
+
+TEST(Catalog, EveryScenarioIsExplained) {
+  std::ifstream stream(SOCI_SOURCE_DIR "/docs/benchmarking.md");
+  const std::string page(std::istreambuf_iterator<char>(stream), {});
+  for (const CatalogEntry& entry : Catalog()) EXPECT_THAT(page, HasSubstr("\n| " + entry.name + " | "));
+}
+
+TEST(Catalog, SeveralScenariosHaveNamesTogether) {
+  EXPECT_EQ(FindScenarios({"all"})->size(), Catalog().size());
+  EXPECT_GE(FindScenarios({"short"})->size(), 1u);
+  EXPECT_EQ(FindScenarios({"survival", "demo"})->size(), 2u);
+  EXPECT_THAT(std::string(Message(FindScenarios({"fastest"}).status())), HasSubstr("start-to-exec"));
+}
+
+}  // namespace
+}  // namespace soci::bench
