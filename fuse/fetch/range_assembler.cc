@@ -17,6 +17,8 @@ Status RangeAssembler::Push(ByteSpan bytes, const Deliver& deliver) {
   DeliverComplete(deliver);
   while (!bytes.empty()) {
     if (complete()) return absl::OutOfRangeError("the source sends more than was asked for");
+    EnsureMemory();
+    if (!current_.bytes) return absl::ResourceExhaustedError("no memory for a compressed span");
     size_t taken = std::min(bytes.size(), current_.size - filled_);
     std::memcpy(current_.bytes.get() + filled_, bytes.data(), taken);
     filled_ += taken;
@@ -30,13 +32,21 @@ Status RangeAssembler::Push(ByteSpan bytes, const Deliver& deliver) {
 void RangeAssembler::StartSpan(ByteSpan tail) {
   const CompressedRange& range = spans_[index_];
   current_.size = static_cast<size_t>(range.size());
-  current_.bytes.reset(new std::byte[std::max<size_t>(current_.size, 1)]);
   filled_ = 0;
-  if (index_ > 0 && range.begin < spans_[index_ - 1].end && !tail.empty()) current_.bytes[filled_++] = tail.back();
+  if (index_ == 0 || range.begin >= spans_[index_ - 1].end || tail.empty()) return;
+  shared_ = tail.back();
+  filled_ = 1;
+}
+
+void RangeAssembler::EnsureMemory() {
+  if (current_.bytes) return;
+  current_.bytes = TakeSpanMemory(current_.size);
+  if (current_.bytes && filled_ == 1) current_.bytes[0] = shared_;
 }
 
 void RangeAssembler::DeliverComplete(const Deliver& deliver) {
   while (!complete() && filled_ == current_.size) {
+    EnsureMemory();  // for a span of no bytes, or of one that it shares
     CompressedBytes done = std::move(current_);
     size_t index = index_++;
     if (!complete()) StartSpan(done.view());

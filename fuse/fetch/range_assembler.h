@@ -1,6 +1,7 @@
 // Cuts the bytes of one range into the compressed spans it was asked for, as they come.
 //
-// Holds one span's bytes at a time: what is buffered is bounded by the largest compressed span, not by the range.
+// Holds one span's bytes at a time, and none before they come: what is buffered is bounded by the largest compressed
+// span, not by the range.
 // Neighbouring gzip spans may share a byte, which is then given to both. One thread at a time.
 #pragma once
 
@@ -9,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "fuse/fetch/span_memory.h"
 #include "indexer/base/bytes.h"
 #include "indexer/base/ranges.h"
 #include "indexer/base/result.h"
@@ -16,7 +18,7 @@
 namespace soci {
 
 struct CompressedBytes {
-  std::unique_ptr<std::byte[]> bytes;
+  SpanMemory bytes;
   size_t size = 0;
 
   ByteSpan view() const { return {bytes.get(), size}; }
@@ -43,11 +45,13 @@ class RangeAssembler {
 
  private:
   void StartSpan(ByteSpan tail);
+  void EnsureMemory();
   void DeliverComplete(const Deliver& deliver);
 
   const std::vector<CompressedRange> spans_;
   size_t index_ = 0;  // of the span being filled
   CompressedBytes current_;
+  std::byte shared_{};  // the first byte, if it was the last of the span before
   size_t filled_ = 0;
 };
 

@@ -1,8 +1,7 @@
 // A span's decoded bytes in memory, shared by everyone who waits for them and by the write-behind queue. Immutable.
 #pragma once
 
-#include <memory>
-
+#include "fuse/fetch/span_memory.h"
 #include "indexer/base/bytes.h"
 #include "indexer/base/ranges.h"
 
@@ -10,7 +9,7 @@ namespace soci {
 
 struct SpanBuffer {
   UncompressedRange range;  // of the layer's tar
-  std::unique_ptr<std::byte[]> bytes;
+  SpanMemory bytes;
 
   ByteSpan view() const { return {bytes.get(), static_cast<size_t>(range.size())}; }
 };

@@ -1,8 +1,5 @@
 #include "fuse/fetch/verified_decode.h"
 
-#include <algorithm>
-#include <new>
-
 namespace soci {
 
 bool MatchesDigest(const LayerTable& table, SpanId span, ByteSpan compressed) {
@@ -15,7 +12,7 @@ Result<std::shared_ptr<const SpanBuffer>> DecodeMatching(const LayerTable& table
   auto buffer = std::make_shared<SpanBuffer>();
   buffer->range = extent.uncompressed;
   size_t size = static_cast<size_t>(extent.uncompressed.size());
-  buffer->bytes.reset(new (std::nothrow) std::byte[std::max<size_t>(size, 1)]);
+  buffer->bytes = TakeSpanMemory(size);
   if (!buffer->bytes) return absl::ResourceExhaustedError("no memory for a decoded span");
 
   Window window;

@@ -9,6 +9,7 @@ namespace {
 // Figures from a recorded `import torch` and its simulation (bench/results/0002-read-ahead.md).
 constexpr uint64_t kShortestRun = 512 << 10;  // read in order before it counts as such
 constexpr uint64_t kReorder = 2 << 20;        // the kernel sends the parts of one read in any order
+constexpr uint64_t kSparsest = 8;             // times what was read of a run may lie in it
 constexpr uint64_t kUnprovenBytes = 16 << 20;
 constexpr double kUnusedShare = 0.7;  // of the bytes that were used
 constexpr uint32_t kFileTrial = 8;    // guesses before a file is judged
@@ -79,12 +80,15 @@ void ReadAhead::FollowRun(Reading& reading, const UncompressedRange& content, co
   const bool follows = wanted.begin <= reading.run_end + kReorder && wanted.end + kReorder >= reading.run_end;
   if (reading.run_end == 0 || !follows) {
     reading.run_begin = wanted.begin;
+    reading.run_bytes = wanted.size();
     reading.run_end = reading.asked_to = wanted.end;
     return;
   }
   reading.run_end = std::max(reading.run_end, wanted.end);
+  reading.run_bytes += wanted.size();
   reading.asked_to = std::max(reading.asked_to, reading.run_end);
-  const uint64_t run = reading.run_end - reading.run_begin;
+  // Two pages a megabyte apart are no run.
+  const uint64_t run = std::min(reading.run_end - reading.run_begin, kSparsest * reading.run_bytes);
   if (run < kShortestRun) return;
   const uint64_t ahead_to = std::min(content.end, reading.run_end + std::min(run, options_.window));
   if (ahead_to <= reading.asked_to) return;

@@ -36,8 +36,9 @@ class ReadAhead {
   struct Reading {
     uint64_t run_begin = 0;  // since the last seek, in the tar
     uint64_t run_end = 0;
-    uint64_t asked_to = 0;  // ahead of the run
-    uint32_t guessed = 0;   // spans, after a miss in this file
+    uint64_t run_bytes = 0;  // read of it
+    uint64_t asked_to = 0;   // ahead of the run
+    uint32_t guessed = 0;    // spans, after a miss in this file
     uint32_t used = 0;
     bool hopeless = false;  // judged: what is read at random is hit by some guesses in the end
   };

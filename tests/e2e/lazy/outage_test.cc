@@ -47,7 +47,7 @@ TEST_F(Outage, APullWaitsForASnapshotterThatIsBeingStarted) {
   EXPECT_EQ(Output(reference, {"cat", "/srv/last"}), "last\n");
 }
 
-TEST_F(Outage, ARegistryThatStopsInTheMiddleOfAReadAndComesBackOnlyDelaysIt) {
+TEST_F(Outage, F10_ARegistryThatStopsInTheMiddleOfAReadAndComesBackOnlyDelaysIt) {
   const std::string reference = PushIndexed(BigImage(), "app");
   PullLazily(reference);
   ASSERT_EQ(Failure(containerd_.RunDetached("soci", reference, "c1", {"sleep", "1000"})), "");

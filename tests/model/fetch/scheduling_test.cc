@@ -50,7 +50,7 @@ Foreground ReadColdPages(const LinkProfile& link, bool fill) {
   return {Median(program.waited()), static_cast<double>(simulation.link().lower_bytes_while_watched() * kScale) / 60};
 }
 
-TEST(Scheduling, WhoWaitsIsServedAlmostAsIfThereWereNoFill) {
+TEST(Scheduling, E9_WhoWaitsIsServedAlmostAsIfThereWereNoFill) {
   constexpr LinkProfile kSlow{.delay = milliseconds(20), .connection_rate = 12.5e6, .total_rate = 12.5e6};
   for (const auto& [name, link] : {std::pair("A", kLinkA), {"B", kLinkB}, {"C", kLinkC}, {"100 Mbit/s (E9)", kSlow}}) {
     const Foreground alone = ReadColdPages(link, false);
@@ -61,7 +61,7 @@ TEST(Scheduling, WhoWaitsIsServedAlmostAsIfThereWereNoFill) {
   }
 }
 
-TEST(Scheduling, AFileReadInOrderComesAtTheSpeedOfTheLink) {
+TEST(Scheduling, E1_AFileReadInOrderComesAtTheSpeedOfTheLink) {
   for (const auto& [name, link] : {std::pair("A", kLinkA), {"B", kLinkB}}) {
     for (const bool fill : {false, true}) {
       for (const uint64_t compressed : {4 * kMiB, 2 * kMiB}) {

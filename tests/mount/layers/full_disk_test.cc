@@ -41,7 +41,7 @@ class FullDisk : public ::testing::Test {
   const std::string disk_ = root_ / "disk";
 };
 
-TEST_F(FullDisk, WritingFailsWithItsErrnoAndGoesOnWhenThereIsRoom) {
+TEST_F(FullDisk, F8_WritingFailsWithItsErrnoAndGoesOnWhenThereIsRoom) {
   const IndexedLayer layer = OneMegabyte();
   FdCache files;
   const auto store = *LayerStore::Open(disk_ + "/layer", layer.table, files);
@@ -59,7 +59,7 @@ TEST_F(FullDisk, WritingFailsWithItsErrnoAndGoesOnWhenThereIsRoom) {
   EXPECT_EQ(test::Differences(test::WalkTable(*layer.table, layer.tar), test::WalkDirectory(store->sealed_path())), "");
 }
 
-TEST_F(FullDisk, ReadsAreServedFromMemory) {
+TEST_F(FullDisk, F8_ReadsAreServedFromMemory) {
   const IndexedLayer layer = OneMegabyte();
   test::LazyParts parts;
   const std::string folder = root_ / "lazy";
