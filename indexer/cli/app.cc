@@ -11,6 +11,7 @@
 
 #include "indexer/base/log.h"
 #include "indexer/cli/commands.h"
+#include "indexer/cli/verb.h"
 #include "indexer/table/layer_spans.h"
 
 namespace soci::cli {
@@ -20,8 +21,6 @@ constexpr uint64_t kLeastSpanSize = uint64_t{4} << 10;   // below it a window co
 constexpr uint64_t kMostSpanSize = table::kMaxSpanSize;  // the snapshotter unpacks layers with larger ones
 constexpr uint64_t kMostLayerSize = uint64_t{1} << 50;
 
-constexpr char kTarget[] = "HOST/REPO[:TAG], oci:DIR, oci-archive:FILE or docker-archive:FILE";
-
 // Help that fits one screen: positionals go under the usage, without a heading.
 class ScreenFormatter : public CLI::Formatter {
  public:
@@ -29,23 +28,10 @@ class ScreenFormatter : public CLI::Formatter {
     std::string lines = CLI::Formatter::make_positionals(app);
     lines.erase(0, lines.find_first_not_of('\n'));
     lines.erase(0, std::min(lines.size(), lines.find('\n') + 1));
+    while (lines.ends_with('\n')) lines.pop_back();
     return lines;
   }
 };
-
-// Fills the arguments of one verb and says which function it is.
-using Run = std::function<ExitCode()>;
-
-CLI::App* AddVerb(CLI::App& app, const std::string& name, const std::string& what, const std::string& example) {
-  CLI::App* verb = app.add_subcommand(name, what);
-  verb->set_help_flag("-h,--help")->group("");  // who reads the help knows it; the page is one screen
-  verb->footer("Example:\n  " + example);
-  return verb;
-}
-
-void AddImage(CLI::App* verb, std::string& target) {
-  verb->add_option("image", target, kTarget)->required()->type_name("");
-}
 
 void AddSize(CLI::App* verb, const std::string& name, uint64_t& value, uint64_t least, uint64_t most,
              const std::string& what) {
@@ -56,27 +42,10 @@ void AddSize(CLI::App* verb, const std::string& name, uint64_t& value, uint64_t 
       ->capture_default_str();
 }
 
-// An option that may be given several times, with one value each.
-CLI::Option* AddRepeatable(CLI::App* verb, const std::string& name, std::vector<std::string>& values,
-                           const std::string& what) {
-  return verb->add_option(name, values, what)->allow_extra_args(false);
-}
-
-void AddConnection(CLI::App* verb, ConnectionArguments& connection) {
-  verb->add_flag("--plain-http", connection.plain_http, "Speak http to the registry");
-  AddRepeatable(verb, "--ca", connection.ca_files, "Trust the certificates in this file too")->type_name("FILE");
-  verb->add_option("--hosts-dir", connection.hosts_directory, "Mirrors: HOST/hosts.toml (/etc/containerd/certs.d)")
-      ->type_name("DIR");
-}
-
 void AddJobs(CLI::App* verb, size_t& jobs) {
   verb->add_option("--jobs", jobs, "Layers at once (default: one per core)")
       ->check(CLI::Range(1, 1024).description(""))
       ->type_name("N");
-}
-
-void AddPlatform(CLI::App* verb, std::vector<std::string>& platforms) {
-  AddRepeatable(verb, "--platform", platforms, "Only this platform; repeatable")->type_name("OS/ARCH");
 }
 
 void AddCreate(CLI::App& app, CreateArguments& arguments, Run& run) {
@@ -90,6 +59,8 @@ void AddCreate(CLI::App& app, CreateArguments& arguments, Run& run) {
   AddSize(verb, "--min-layer-size", arguments.min_layer_size, 0, kMostLayerSize, "Leave smaller layers out");
   AddRepeatable(verb, "--prefetch-file", arguments.prefetch_files, "Fetch this file at mount; repeatable")
       ->type_name("PATH");
+  verb->add_option("--prefetch-from", arguments.prefetch_from, "Fetch at mount what this record says was needed")
+      ->type_name("RECORD");
   AddRepeatable(verb, "--optimizations", arguments.optimizations, "xattr: mark layers without any")
       ->check(CLI::IsMember({"xattr"}).description(""))
       ->type_name("NAME");
@@ -201,12 +172,14 @@ int RunApp(int argc, const char* const* argv) {
   InfoArguments info;
   VerifyArguments verify;
   ZtocArguments ztoc;
+  RecordArguments record;
   Run run;
   AddCreate(app, create, run);
   AddList(app, list, run);
   AddInfo(app, info, run);
   AddVerify(app, verify, run);
   AddZtoc(app, ztoc, run);
+  AddRecord(app, record, run);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // help or version

@@ -23,6 +23,7 @@ struct CreateArguments {
   uint64_t span_size = uint64_t{4} << 20;
   uint64_t min_layer_size = uint64_t{10} << 20;
   std::vector<std::string> prefetch_files = {};
+  std::string prefetch_from = {};  // a record; empty: none
   std::vector<std::string> optimizations = {};
   size_t jobs = 0;
   std::string cache = {};      // a directory
@@ -74,5 +75,20 @@ struct ZtocArguments {
 };
 ExitCode ZtocInfo(const ZtocArguments& arguments);
 ExitCode ZtocGetFile(const ZtocArguments& arguments);
+
+struct RecordArguments {
+  std::string target = {};              // an image; show: a file too
+  std::vector<std::string> files = {};  // records
+  std::string output = {};              // pull: empty is standard output
+  std::vector<std::string> platforms = {};
+  bool extents = false;  // show only
+  bool json = false;
+  ConnectionArguments connection = {};
+};
+ExitCode RecordPush(const RecordArguments& arguments);
+ExitCode RecordPull(const RecordArguments& arguments);
+ExitCode RecordShow(const RecordArguments& arguments);
+ExitCode RecordMerge(const RecordArguments& arguments);
+ExitCode RecordTransfer(const RecordArguments& arguments);
 
 }  // namespace soci::cli

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
+#include <utility>
 
 #include "indexer/cli/commands.h"
 #include "indexer/cli/create_report.h"
 #include "indexer/cli/progress.h"
+#include "indexer/cli/record_file.h"
 #include "indexer/cli/session.h"
 #include "indexer/index/image_indexer.h"
 #include "indexer/index/ztoc_cache.h"
@@ -13,13 +16,14 @@
 namespace soci::cli {
 namespace {
 
-CreateOptions OptionsOf(const CreateArguments& arguments) {
+CreateOptions OptionsOf(const CreateArguments& arguments, std::optional<Record> prefetch) {
   CreateOptions options;
   options.span_size = arguments.span_size;
   options.min_layer_size = arguments.min_layer_size;
   options.threads = arguments.jobs;
   options.verify = arguments.verify;
   for (const std::string& path : arguments.prefetch_files) options.prefetch_paths.push_back(CleanPath(path));
+  options.prefetch_record = std::move(prefetch);
   const auto& optimizations = arguments.optimizations;
   options.mark_layers_without_xattrs =
       std::find(optimizations.begin(), optimizations.end(), "xattr") != optimizations.end();
@@ -42,14 +46,15 @@ std::string TagProblem(const std::string& tag, const Target& target) {
 }
 
 // One image after the other; the layers of each side by side.
-Result<CreateReport> IndexAll(ImageHome& home, SelectedImages selected, const CreateArguments& arguments) {
+Result<CreateReport> IndexAll(ImageHome& home, SelectedImages selected, const CreateArguments& arguments,
+                              std::optional<Record> prefetch) {
   const ProgressStyle style = arguments.quiet ? ProgressStyle::kSkipsOnly : StyleForStandardError();
   const std::unique_ptr<LayerProgress> progress = MakeProgress(style, LayerTask::kIndexing);
   std::unique_ptr<ZtocCache> cache;
   if (!arguments.cache.empty()) {
     SOCI_ASSIGN_OR_RETURN(cache, ZtocCache::Open(arguments.cache));
   }
-  CreateOptions options = OptionsOf(arguments);
+  CreateOptions options = OptionsOf(arguments, std::move(prefetch));
   if (!arguments.index_tag.empty()) {
     options.index_tag = [&, several = selected.images.size() > 1](const oci::Platform& platform) {
       return several ? TagFor(arguments.index_tag, platform) : arguments.index_tag;
@@ -83,14 +88,25 @@ ExitCode Create(const CreateArguments& arguments) {
     PrintError("--tag-index", absl::InvalidArgumentError(problem));
     return ExitCode::kUsage;
   }
+  std::optional<Record> prefetch;
+  if (!arguments.prefetch_from.empty()) {
+    Result<Record> record = ReadRecordFile(arguments.prefetch_from);
+    if (!record.ok()) return Fail(arguments.prefetch_from, record.status());
+    prefetch = *std::move(record);
+  }
   Connection connection(arguments.connection);
   Result<std::unique_ptr<ImageHome>> home = connection.Open(parsed->target, arguments.output);
   if (!home.ok()) return Fail(arguments.target, home.status());
   Result<SelectedImages> selected = SelectPlatforms(**home, parsed->platforms, kDocumentContext);
   if (!selected.ok()) return Fail(arguments.target, selected.status());
-  Result<CreateReport> report = IndexAll(**home, *std::move(selected), arguments);
+  Result<CreateReport> report = IndexAll(**home, *std::move(selected), arguments, std::move(prefetch));
   if (!report.ok()) return Fail(arguments.target, report.status());
   std::fputs(Remarks(*report).c_str(), stderr);
+  const bool any_prefetch = std::any_of(report->images.begin(), report->images.end(),
+                                        [](const ImageReport& image) { return image.prefetch_spans > 0; });
+  if (!arguments.prefetch_from.empty() && !any_prefetch) {
+    fmt::print(stderr, "{}: nothing of it is in an indexed layer\n", arguments.prefetch_from);
+  }
   std::fputs((arguments.json ? ToJson(*report) : DigestLines(*report)).c_str(), stdout);
   const ExitCode code = CodeOf(*report);
   const bool partial = code == ExitCode::kPartDone || code == ExitCode::kNothingToIndex;

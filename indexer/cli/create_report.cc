@@ -47,6 +47,7 @@ void Write(oci::JsonWriter& json, const ImageReport& image) {
   json.Key("layers").BeginArray();
   for (const LayerReport& layer : image.layers) Write(json, layer);
   json.EndArray();
+  if (image.prefetch_spans > 0) json.Key("prefetch_spans").Unsigned(image.prefetch_spans);
   if (!image.paths_not_found.empty()) {
     json.Key("prefetch_files_not_found").BeginArray();
     for (const std::string& path : image.paths_not_found) json.String(path);

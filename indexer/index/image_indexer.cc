@@ -124,8 +124,10 @@ Result<IndexedLayer> ImageIndexer::IndexOne(const oci::Descriptor& layer, const 
 }
 
 Result<ImageIndexer::ScannedEntry> ImageIndexer::ScanOne(const oci::Descriptor& layer, const FetchContext& context) {
-  const LayerIndexOptions options{
-      .span_size = options_.span_size, .build_tool = options_.build_tool, .prefetch_paths = options_.prefetch_paths};
+  const LayerIndexOptions options{.span_size = options_.span_size,
+                                  .build_tool = options_.build_tool,
+                                  .prefetch_paths = options_.prefetch_paths,
+                                  .record = options_.prefetch_record ? &*options_.prefetch_record : nullptr};
   ScannedEntry entry;
   // Who wants proof gets it from the layer.
   std::optional<IndexedLayer> cached =
@@ -168,10 +170,10 @@ ImageReport ImageIndexer::Report(const PlatformImage& image, const std::vector<S
   return report;
 }
 
-// For each layer the spans of the prefetch paths that it is the topmost to have; `missing` gets the paths that none
-// has.
+// For each layer, merged, the spans of the prefetch paths that it is the topmost to have, and those of the record;
+// tells in the report which paths none has.
 std::vector<std::vector<SpanIdRange>> ImageIndexer::PrefetchSpans(const std::vector<ScannedEntry*>& layers,
-                                                                  std::vector<std::string>& missing) const {
+                                                                  ImageReport& report) const {
   std::vector<std::vector<SpanIdRange>> spans(layers.size());
   for (size_t path = 0; path < options_.prefetch_paths.size(); ++path) {
     auto has = [&](const ScannedEntry* layer) {
@@ -179,10 +181,22 @@ std::vector<std::vector<SpanIdRange>> ImageIndexer::PrefetchSpans(const std::vec
     };
     const auto topmost = std::find_if(layers.rbegin(), layers.rend(), has);
     if (topmost == layers.rend()) {
-      missing.push_back(options_.prefetch_paths[path]);
+      report.paths_not_found.push_back(options_.prefetch_paths[path]);
     } else {
       spans[layers.rend() - topmost - 1].push_back(*(*topmost)->indexed.prefetch[path]);
     }
+  }
+  if (options_.prefetch_record) {
+    std::vector<LayerSpansFound> found;
+    for (size_t i = 0; i < layers.size(); ++i) {
+      found.push_back({oci::LayerDigest(report.layers[i].layer.digest), &layers[i]->indexed.recorded});
+    }
+    const auto recorded = ChooseRecordedSpans(*options_.prefetch_record, found);
+    for (size_t i = 0; i < spans.size(); ++i) spans[i].insert(spans[i].end(), recorded[i].begin(), recorded[i].end());
+  }
+  for (std::vector<SpanIdRange>& of_layer : spans) {
+    of_layer = MergeRanges(std::move(of_layer));
+    for (const SpanIdRange& range : of_layer) report.prefetch_spans += range.last - range.first + 1;
   }
   return spans;
 }
@@ -194,7 +208,7 @@ Status ImageIndexer::PutBlob(const oci::Descriptor& blob, std::string bytes) {
 Status ImageIndexer::Store(ImageReport& report, const std::vector<ScannedEntry*>& layers) {
   IndexContents contents{
       .ztocs = {}, .prefetch = {}, .span_size = options_.span_size, .build_tool = options_.build_tool};
-  const auto prefetch_spans = PrefetchSpans(layers, report.paths_not_found);
+  const auto prefetch_spans = PrefetchSpans(layers, report);
   SOCI_RETURN_IF_ERROR(PutBlob(BlobOf(oci::kEmptyConfig), std::string(oci::kEmptyConfig)));
   for (size_t i = 0; i < layers.size(); ++i) {
     ScannedEntry& entry = *layers[i];
@@ -209,7 +223,7 @@ Status ImageIndexer::Store(ImageReport& report, const std::vector<ScannedEntry*>
     }
     entry.stored = true;
     if (prefetch_spans[i].empty()) continue;
-    const std::string prefetch = PrefetchArtifactJson(MergeRanges(prefetch_spans[i]));
+    const std::string prefetch = PrefetchArtifactJson(prefetch_spans[i]);
     contents.prefetch.push_back({.layer = report.layers[i].layer, .artifact = BlobOf(prefetch)});
     SOCI_RETURN_IF_ERROR(PutBlob(BlobOf(prefetch), prefetch));
   }

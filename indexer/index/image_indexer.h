@@ -21,6 +21,7 @@
 #include "indexer/index/prefetch.h"
 #include "indexer/index/select_platforms.h"
 #include "indexer/oci/annotations.h"
+#include "indexer/record/record.h"
 
 namespace soci {
 
@@ -30,8 +31,9 @@ struct CreateOptions {
   std::string build_tool = std::string(oci::kBuildTool);
   bool mark_layers_without_xattrs = false;
   std::vector<std::string> prefetch_paths = {};
-  size_t threads = 0;   // layers at once; 0: one per core
-  bool verify = false;  // prove each zTOC right before anything is stored
+  std::optional<Record> prefetch_record = std::nullopt;  // what it needs is prefetched too
+  size_t threads = 0;                                    // layers at once; 0: one per core
+  bool verify = false;                                   // prove each zTOC right before anything is stored
   // Makes the tag that an index gets besides; null: none.
   std::function<std::string(const oci::Platform&)> index_tag = {};
 };
@@ -55,6 +57,7 @@ struct ImageReport {
   std::vector<LayerReport> layers;                // in image order
   std::optional<oci::Descriptor> index = {};      // nothing if no layer could be indexed
   std::vector<std::string> paths_not_found = {};  // of the prefetch paths
+  uint64_t prefetch_spans = 0;
 };
 
 struct IndexedLayer;
@@ -82,7 +85,7 @@ class ImageIndexer {
                                 const FetchContext& context);
   Result<ScannedEntry> ScanOne(const oci::Descriptor& layer, const FetchContext& context);
   std::vector<std::vector<SpanIdRange>> PrefetchSpans(const std::vector<ScannedEntry*>& layers,
-                                                      std::vector<std::string>& missing) const;
+                                                      ImageReport& report) const;
   Status PutBlob(const oci::Descriptor& blob, std::string bytes);
   Status Store(ImageReport& report, const std::vector<ScannedEntry*>& layers);
   ImageReport Report(const PlatformImage& image, const std::vector<ScannedEntry*>& layers) const;

@@ -85,7 +85,8 @@ IndexedLayer DescribeLayer(const ZtocHead& ztoc, const tar::Entries& entries, co
           .spans = ztoc.span_digests.size(),
           .largest_span = LargestSpan(ztoc),
           .has_xattrs = HasXattrs(entries),
-          .prefetch = FindSpans(ztoc, entries, options.prefetch_paths)};
+          .prefetch = FindSpans(ztoc, entries, options.prefetch_paths),
+          .recorded = options.record == nullptr ? RecordedSpans() : FindRecordedSpans(ztoc, entries, *options.record)};
 }
 
 Result<IndexedLayer> IndexLayer(const ByteSource& source, const oci::Descriptor& layer, Compression claimed,

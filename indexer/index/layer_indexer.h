@@ -10,6 +10,7 @@
 
 #include "indexer/base/byte_source.h"
 #include "indexer/index/prefetch.h"
+#include "indexer/index/recorded_spans.h"
 #include "indexer/oci/descriptor.h"
 #include "indexer/ztoc/ztoc.h"
 
@@ -19,6 +20,7 @@ struct LayerIndexOptions {
   uint64_t span_size = 0;
   std::string build_tool = {};
   std::vector<std::string> prefetch_paths = {};  // clean
+  const Record* record = nullptr;                // of what is to be fetched too; may be null
 };
 
 struct IndexedLayer {
@@ -30,6 +32,7 @@ struct IndexedLayer {
   uint64_t largest_span = 0;                              // uncompressed
   bool has_xattrs = false;                                // or an opaque mark, which becomes one
   std::vector<std::optional<SpanIdRange>> prefetch = {};  // one for each path
+  RecordedSpans recorded = {};
 };
 
 // What is told of a layer with this zTOC and these entries in it, but for the encoded bytes.

@@ -11,14 +11,6 @@ namespace {
 constexpr std::string_view kVersion = "1.0";
 constexpr std::string_view kBlank = " \t\n\v\f\r";
 
-uint64_t SpanAt(const ZtocHead& ztoc, uint64_t uncompressed_offset) {
-  if (ztoc.compression == Compression::kUncompressed) return uncompressed_offset / ztoc.span_size;
-  const auto after =
-      std::upper_bound(ztoc.checkpoints.begin(), ztoc.checkpoints.end(), uncompressed_offset,
-                       [](uint64_t offset, const Checkpoint& checkpoint) { return offset < checkpoint.uncompressed; });
-  return after == ztoc.checkpoints.begin() ? 0 : static_cast<uint64_t>(after - ztoc.checkpoints.begin()) - 1;
-}
-
 // The reference tool takes the span of the byte after the last one too.
 SpanIdRange SpansOfEntry(const ZtocHead& ztoc, const tar::Entry& entry) {
   const uint64_t start = entry.header.end, size = entry.size > 0 ? static_cast<uint64_t>(entry.size) : 0;
@@ -26,6 +18,14 @@ SpanIdRange SpansOfEntry(const ZtocHead& ztoc, const tar::Entry& entry) {
 }
 
 }  // namespace
+
+uint64_t SpanAt(const ZtocHead& ztoc, uint64_t uncompressed_offset) {
+  if (ztoc.compression == Compression::kUncompressed) return uncompressed_offset / ztoc.span_size;
+  const auto after =
+      std::upper_bound(ztoc.checkpoints.begin(), ztoc.checkpoints.end(), uncompressed_offset,
+                       [](uint64_t offset, const Checkpoint& checkpoint) { return offset < checkpoint.uncompressed; });
+  return after == ztoc.checkpoints.begin() ? 0 : static_cast<uint64_t>(after - ztoc.checkpoints.begin()) - 1;
+}
 
 std::string CleanPath(std::string_view path) {
   const size_t start = std::min(path.find_first_not_of(kBlank), path.size());

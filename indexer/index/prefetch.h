@@ -25,6 +25,9 @@ struct SpanIdRange {
 // "." and ".." resolved, doubled slashes and the leading one gone, white space around it trimmed.
 std::string CleanPath(std::string_view path);
 
+// The span that holds this byte of the tar; the last one for what lies behind all.
+uint64_t SpanAt(const ZtocHead& ztoc, uint64_t uncompressed_offset);
+
 // For each path (clean already) the spans of the first entry of that name; nothing if the layer has none. `entries` are
 // those of the zTOC.
 std::vector<std::optional<SpanIdRange>> FindSpans(const ZtocHead& ztoc, const tar::Entries& entries,

@@ -100,7 +100,7 @@ class RegistryHome : public ImageHome {
     const bool refused = http == 400 || http == 405 || http == 406 || http == 415 || http == 422;
     if (!refused) return status;
     return WithHttpStatus(absl::UnimplementedError(fmt::format(
-                              "the registry takes no SOCI index, the image is as it was: {}", Message(status))),
+                              "the registry takes nothing beside the image, which is as it was: {}", Message(status))),
                           *http);
   }
 

@@ -28,6 +28,10 @@ inline constexpr std::string_view kMediaTypeZtoc = "application/octet-stream";
 inline constexpr std::string_view kMediaTypeSociIndexV1 = "application/vnd.amazon.soci.index.v1+json";
 inline constexpr std::string_view kMediaTypeSociIndexV2 = "application/vnd.amazon.soci.index.v2+json";
 inline constexpr std::string_view kMediaTypePrefetch = "application/vnd.amazon.soci.prefetch.v1+json";
+// Our own: a record beside its image. Another format has another version here, so that old programs do not find it.
+inline constexpr std::string_view kArtifactTypeRecord = "application/vnd.soci-snapshotter.record.v1";
+inline constexpr std::string_view kMediaTypeRecord = "application/vnd.soci-snapshotter.record.v1.protobuf+zstd";
+inline constexpr std::string_view kMediaTypeEmptyConfig = "application/vnd.oci.empty.v1+json";
 
 // The empty config blob of an artifact.
 inline constexpr std::string_view kEmptyConfig = "{}";
@@ -43,6 +47,9 @@ inline constexpr std::string_view kAnnotationDisableXattrs = "com.amazon.soci.di
 inline constexpr std::string_view kAnnotationBuildTool = "com.amazon.soci.build-tool-identifier";
 inline constexpr std::string_view kAnnotationIndexDigest = "com.amazon.soci.index-digest";
 inline constexpr std::string_view kAnnotationManifestDigest = "com.amazon.soci.image-manifest-digest";
+
+// Of a record's manifest: of how many runs it was merged.
+inline constexpr std::string_view kAnnotationRecordRuns = "vnd.soci-snapshotter.record.runs";
 
 // The tool string that goes into zTOCs and indexes; another one would change every digest.
 inline constexpr std::string_view kBuildTool = "AWS SOCI CLI v0.2";

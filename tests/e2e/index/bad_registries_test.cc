@@ -65,7 +65,7 @@ TEST_F(BadRegistries, B1_ARefusedSubjectHasItsOwnExitCodeAndTheImageStays) {
   const std::string name = Add(registry, image_);
   const CommandResult create = Create(name);
   EXPECT_EQ(create.exit_code, 9) << create.err;
-  EXPECT_THAT(create.err, HasSubstr("the registry takes no SOCI index"));
+  EXPECT_THAT(create.err, HasSubstr("the registry takes nothing beside the image"));
   EXPECT_THAT(create.err, HasSubstr("400 MANIFEST_INVALID"));
   EXPECT_EQ(registry.Manifest(kRepo, "v1"), image_.Manifest());
 }

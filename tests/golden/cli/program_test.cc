@@ -64,8 +64,20 @@ class Program : public testing::Test {
   test::TemporaryDirectory directory;
 };
 
-const std::vector<std::vector<std::string>> kVerbs = {{},         {"create"}, {"list"},         {"info"},
-                                                      {"verify"}, {"ztoc"},   {"ztoc", "info"}, {"ztoc", "get-file"}};
+const std::vector<std::vector<std::string>> kVerbs = {{},
+                                                      {"create"},
+                                                      {"list"},
+                                                      {"info"},
+                                                      {"verify"},
+                                                      {"ztoc"},
+                                                      {"ztoc", "info"},
+                                                      {"ztoc", "get-file"},
+                                                      {"record"},
+                                                      {"record", "push"},
+                                                      {"record", "pull"},
+                                                      {"record", "show"},
+                                                      {"record", "merge"},
+                                                      {"record", "transfer"}};
 
 constexpr char kIndexOfI01[] = "sha256:8fc12959556be3ae4a37ac7136f08f92a1302094bef44b567f2105a1ce89a219";
 constexpr char kLayerOfI01[] = "sha256:32ee606b5f11db26a278ce4b031211e5a3e08a9417d165a7ce2aab241fc99b0b";
