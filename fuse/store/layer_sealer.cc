@@ -117,17 +117,27 @@ Status LayerSealer::MakeHardLink(InodeId inode, const std::string& path) {
   return ErrnoStatus(error, path);
 }
 
-// chown takes setuid and file capabilities away, so it comes first; times come last.
+// Only what is not so already: whoever wrote a file may have known it. chown takes setuid and file capabilities away,
+// so it comes first; an xattr may be an access list, which changes the mode; times come last.
 Status LayerSealer::SetAttributes(InodeId inode, const InodeAttributes& attributes, const std::string& path) {
   Step();
-  if (::fchownat(root_.get(), path.c_str(), attributes.uid, attributes.gid, AT_SYMLINK_NOFOLLOW) != 0) {
+  struct stat now {};
+  if (::fstatat(root_.get(), path.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0) return ErrnoStatus(errno, path);
+  const bool owned = now.st_uid == attributes.uid && now.st_gid == attributes.gid;
+  if (!owned && ::fchownat(root_.get(), path.c_str(), attributes.uid, attributes.gid, AT_SYMLINK_NOFOLLOW) != 0) {
     return ErrnoStatus(errno, path);
   }
   SOCI_RETURN_IF_ERROR(SetXattrs(inode, path));
-  if (!S_ISLNK(attributes.mode) && ::fchmodat(root_.get(), path.c_str(), attributes.mode & 07777, 0) != 0) {
+  const uint32_t mode = attributes.mode & 07777;
+  const bool moded = owned && (now.st_mode & 07777) == mode && table_.XattrCount(inode) == 0;
+  if (!moded && !S_ISLNK(attributes.mode) && ::fchmodat(root_.get(), path.c_str(), mode, 0) != 0) {
     return ErrnoStatus(errno, path);
   }
   const timespec modified{attributes.mtime_seconds, attributes.mtime_nanoseconds};
+  const auto is = [&](const timespec& time) {
+    return time.tv_sec == modified.tv_sec && time.tv_nsec == modified.tv_nsec;
+  };
+  if (is(now.st_mtim) && is(now.st_atim)) return OkStatus();
   const timespec both[2] = {modified, modified};
   return ::utimensat(root_.get(), path.c_str(), both, AT_SYMLINK_NOFOLLOW) == 0 ? OkStatus() : ErrnoStatus(errno, path);
 }

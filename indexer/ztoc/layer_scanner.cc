@@ -8,7 +8,8 @@
 
 #include "indexer/codec/gzip_decoder.h"
 #include "indexer/oci/digest.h"
-#include "indexer/ztoc/span_hasher.h"
+#include "indexer/ztoc/block_threads.h"
+#include "indexer/ztoc/layer_hasher.h"
 #include "indexer/ztoc/tar_thread.h"
 #include "indexer/ztoc/toc_collector.h"
 
@@ -25,19 +26,16 @@ class CountingStream final : public ByteStream {
 
   Result<size_t> Read(MutableByteSpan out) override {
     SOCI_ASSIGN_OR_RETURN(const size_t count, stream_.Read(out));
-    layer_.Update(ByteSpan(out).first(count));
     size_ += count;
     if (options_.progress && count > 0) options_.progress(size_);
     return count;
   }
 
   uint64_t size() const { return size_; }
-  oci::LayerDigest TakeDigest() { return oci::LayerDigest(layer_.Finish()); }
 
  private:
   ByteStream& stream_;
   const ScanOptions& options_;
-  oci::Hasher layer_;
   uint64_t size_ = 0;
 };
 
@@ -46,13 +44,10 @@ class GzipNotes final : public GzipDecoder::Observer {
  public:
   GzipNotes(ZtocDraft& ztoc, TarThread& tar) : ztoc_(ztoc), tar_(tar) {}
 
-  Status OnCompressed(ByteSpan bytes) override {
-    spans_.OnCompressed(bytes);
-    return OkStatus();
-  }
+  Status OnCompressed(ByteSpan bytes) override { return hashes_.OnCompressed(bytes); }
 
   Status OnCheckpoint(const Checkpoint& checkpoint, ByteSpan window) override {
-    spans_.OnCheckpoint(checkpoint);
+    hashes_.OnCheckpoint(checkpoint);
     ztoc_.checkpoints.push_back(checkpoint);
     std::memcpy(ztoc_.windows.emplace_back().data(), window.data(), kWindowSize);
     return OkStatus();
@@ -69,15 +64,12 @@ class GzipNotes final : public GzipDecoder::Observer {
   }
 
   bool has_zlib_stream() const { return has_zlib_stream_; }
-  std::vector<oci::Digest> TakeDigests() {
-    spans_.Finish();
-    return spans_.TakeDigests();
-  }
+  Result<LayerHasher::Digests> Digests() { return hashes_.Finish(); }
 
  private:
   ZtocDraft& ztoc_;
   TarThread& tar_;
-  SpanHasher spans_;
+  LayerHasher hashes_;
   bool has_zlib_stream_ = false;
 };
 
@@ -107,7 +99,9 @@ Status ScanGzip(ByteStream& stream, TarObserver* observer, ScannedLayer& layer) 
   }
   SOCI_RETURN_IF_ERROR(tar.Finish());
   layer.diff_id = tar.TakeDiffId();
-  layer.ztoc.span_digests = notes.TakeDigests();
+  SOCI_ASSIGN_OR_RETURN(LayerHasher::Digests digests, notes.Digests());
+  layer.layer = digests.layer;
+  layer.ztoc.span_digests = std::move(digests.spans);
   TakeToc(tar.toc(), layer);
   if (notes.has_zlib_stream())
     layer.hazards.push_back({Hazard::kForeignStream, "a zlib stream after the gzip members"});
@@ -115,32 +109,38 @@ Status ScanGzip(ByteStream& stream, TarObserver* observer, ScannedLayer& layer) 
   return OkStatus();
 }
 
-Status ScanPlain(ByteStream& stream, TarObserver* observer, ScannedLayer& layer) {
-  TocCollector toc(observer);
-  SpanHasher spans;
+Status ScanPlain(ByteStream& stream, const ScanOptions& options, ScannedLayer& layer) {
+  TocCollector toc(options.observer);
+  BlockThreads tar({[&toc](ByteSpan bytes) { return toc.Push(bytes); }});
+  LayerHasher hashes;
   std::vector<std::byte> buffer(kReadSize);
   uint64_t left_in_span = 0;
   uint64_t position = 0;
+  size_t spans = 0;
   while (true) {
     SOCI_ASSIGN_OR_RETURN(const size_t count, stream.Read(buffer));
     if (count == 0) break;
     ByteSpan bytes = ByteSpan(buffer).first(count);
-    SOCI_RETURN_IF_ERROR(toc.Push(bytes));
+    SOCI_RETURN_IF_ERROR(tar.Push(bytes));
     while (!bytes.empty()) {
       if (left_in_span == 0) {
-        spans.OnCheckpoint({.compressed = position, .uncompressed = position, .bits = 0});
+        if (options.hash_spans) hashes.OnCheckpoint({.compressed = position, .uncompressed = position, .bits = 0});
         left_in_span = layer.ztoc.span_size;
+        ++spans;
       }
       const size_t part = static_cast<size_t>(std::min<uint64_t>(left_in_span, bytes.size()));
-      spans.OnCompressed(bytes.first(part));
+      SOCI_RETURN_IF_ERROR(hashes.OnCompressed(bytes.first(part)));
       bytes = bytes.subspan(part);
       left_in_span -= part;
       position += part;
     }
   }
+  SOCI_RETURN_IF_ERROR(tar.Drain());
   SOCI_RETURN_IF_ERROR(toc.Finish());
-  spans.Finish();
-  layer.ztoc.span_digests = spans.TakeDigests();
+  SOCI_ASSIGN_OR_RETURN(LayerHasher::Digests digests, hashes.Finish());
+  layer.layer = digests.layer;
+  layer.ztoc.span_digests = std::move(digests.spans);
+  layer.ztoc.span_digests.resize(spans);
   TakeToc(toc, layer);
   return OkStatus();
 }
@@ -164,10 +164,8 @@ Result<ScannedLayer> ScanLayer(ByteStream& stream, Compression compression, cons
   layer.ztoc.span_size = options.span_size;
   CountingStream counted(stream, options);
   const bool is_gzip = compression == Compression::kGzip;
-  SOCI_RETURN_IF_ERROR(is_gzip ? ScanGzip(counted, options.observer, layer)
-                               : ScanPlain(counted, options.observer, layer));
+  SOCI_RETURN_IF_ERROR(is_gzip ? ScanGzip(counted, options.observer, layer) : ScanPlain(counted, options, layer));
   layer.ztoc.compressed_size = counted.size();
-  layer.layer = counted.TakeDigest();
   if (!is_gzip) layer.diff_id = oci::DiffId(layer.layer);
   return layer;
 }

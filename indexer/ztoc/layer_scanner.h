@@ -19,6 +19,8 @@ class TarObserver;
 struct ScanOptions {
   uint64_t span_size = 4 << 20;
   std::string build_tool = std::string(oci::kBuildTool);
+  // False: the digests of a plain tar's spans are left empty, as nobody will fetch them.
+  bool hash_spans = true;
   // Told now and then how many compressed bytes were read.
   std::function<void(uint64_t)> progress = {};
   // Sees the tar on the way; may be null.

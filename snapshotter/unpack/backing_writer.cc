@@ -1,6 +1,8 @@
 #include "snapshotter/unpack/backing_writer.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "indexer/base/file_io.h"
 #include "indexer/table/layer_path.h"
@@ -37,14 +39,29 @@ Status BackingWriter::OnMember(const tar::Entry& member) {
     return absl::UnimplementedError(fmt::format("\"{}\" is a sparse file", member.name));
   }
   if (!lowest_) SOCI_RETURN_IF_ERROR(CheckParent(member));
-  if (!member.content.empty()) unfinished_.push_back(member.content);
+  if (member.content.empty()) return OkStatus();
+  File file;
+  file.content = member.content;
+  file.uid = static_cast<uint32_t>(member.uid);
+  file.gid = static_cast<uint32_t>(member.gid);
+  file.mode = static_cast<uint32_t>(member.mode) & 07777;
+  file.modified = {member.mtime_seconds, member.mtime_nanoseconds};
+  unfinished_.push_back(file);
   return OkStatus();
+}
+
+// Whatever fails, or is not what the table will say: sealing puts it right.
+void BackingWriter::SetAttributes(const File& file) const {
+  const bool ours = file.uid == ::geteuid() && file.gid == ::getegid();
+  if (!ours && ::fchown(file_.get(), file.uid, file.gid) != 0) return;
+  const timespec both[2] = {file.modified, file.modified};
+  if (::fchmod(file_.get(), file.mode) == 0) ::futimens(file_.get(), both);
 }
 
 Status BackingWriter::OnTar(uint64_t position, ByteSpan bytes) {
   const UncompressedRange here{position, position + bytes.size()};
   while (!unfinished_.empty()) {
-    const UncompressedRange whole = unfinished_.front();
+    const UncompressedRange whole = unfinished_.front().content;
     const UncompressedRange part = whole.Intersect(here);
     if (part.empty()) break;
     if (!file_) {
@@ -53,6 +70,7 @@ Status BackingWriter::OnTar(uint64_t position, ByteSpan bytes) {
     SOCI_RETURN_IF_ERROR(WriteFullAt(file_.get(), part.begin - whole.begin,
                                      bytes.subspan(part.begin - position, part.size()), "a file of the layer"));
     if (part.end < whole.end) break;
+    SetAttributes(unfinished_.front());
     file_.Reset();
     unfinished_.pop_front();
   }

@@ -102,6 +102,7 @@ Result<ReadLayer> Read(ByteStream& blob, uint64_t size, const LayerToUnpack& wan
   }
   HashedStream hashed(peeked, wanted.progress);
   const auto tar = DecodeStream(hashed, format);
+  options.hash_spans = false;  // they are of the decoded bytes
   SOCI_ASSIGN_OR_RETURN(read.scanned, ScanLayer(*tar, Compression::kUncompressed, options));
   read.layer = hashed.TakeDigest();
   read.seekable = false;
