@@ -63,7 +63,7 @@ struct FetchConfig {
 };
 
 struct PullConfig {
-  bool unpack = false;
+  bool unpack = true;
   uint32_t parallel_layers = 3;  // as containerd's own pull
 };
 

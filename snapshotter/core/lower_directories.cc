@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "snapshotter/pull/layer_provider.h"
-
 namespace soci {
 
 Result<std::vector<std::string>> LowerDirectories::Of(const std::vector<Snapshot>& parents) {
@@ -22,7 +20,7 @@ Result<std::string> LowerDirectories::Of(const Snapshot& committed) {
     SOCI_ASSIGN_OR_RETURN(oci::LayerDigest layer, oci::LayerDigest::Parse(committed.layer));
     Result<std::string> lower = provider_.LowerDirectory(layer);
     if (lower.ok()) return lower;
-    SOCI_RETURN_IF_ERROR(Restore(committed));
+    SOCI_RETURN_IF_ERROR(Restore(committed, LayerProvider::RestoreFrom::kAnywhere));
     return provider_.LowerDirectory(layer);
   };
   Result<std::string> lower = find();
@@ -31,9 +29,9 @@ Result<std::string> LowerDirectories::Of(const Snapshot& committed) {
                                             committed.name, Message(lower.status())));
 }
 
-Status LowerDirectories::Restore(const Snapshot& remote) {
+Status LowerDirectories::Restore(const Snapshot& remote, LayerProvider::RestoreFrom from) {
   SOCI_ASSIGN_OR_RETURN(oci::LayerDigest layer, oci::LayerDigest::Parse(remote.layer));
-  Status status = provider_.Restore(layer, remote.labels);
+  Status status = provider_.Restore(layer, remote.labels, from);
   MutexLock lock(mutex_);
   if (status.ok()) {
     broken_.erase(remote.layer);

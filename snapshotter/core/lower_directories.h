@@ -12,10 +12,9 @@
 #include "indexer/base/result.h"
 #include "snapshotter/metastore/snapshot.h"
 #include "snapshotter/overlay/snapshot_folders.h"
+#include "snapshotter/pull/layer_provider.h"
 
 namespace soci {
-
-class LayerProvider;
 
 class LowerDirectories {
  public:
@@ -27,7 +26,7 @@ class LowerDirectories {
   Result<std::string> Of(const Snapshot& committed);
 
   // Mounts the layer of a remote snapshot again.
-  Status Restore(const Snapshot& remote);
+  Status Restore(const Snapshot& remote, LayerProvider::RestoreFrom from);
   void Forget(const std::string& layer);
   // Some layer of a snapshot is not mounted.
   bool AnyBroken() const;

@@ -31,7 +31,7 @@ bool IsUnpacking(const std::string& key) { return key.find("/extract-") != std::
 void Snapshotter::ExplainMissingLabels(const std::string& key, const Labels& labels,
                                        const std::string& containerd_namespace) {
   if (labels.count(std::string(oci::kLabelImageRef)) > 0) return;
-  const Result<ProvideOutcome> outcome = provider_.Provide(labels, containerd_namespace);
+  const Result<ProvideOutcome> outcome = provider_.Provide(labels, containerd_namespace, {});
   const LayerDeferred* deferred = outcome.ok() ? std::get_if<LayerDeferred>(&*outcome) : nullptr;
   if (deferred != nullptr) log::Info("snapshot {} is left to containerd: {}", key, deferred->reason);
 }
@@ -41,17 +41,18 @@ Result<std::vector<Mount>> Snapshotter::View(const std::string& key, const std::
 }
 
 Result<std::vector<Mount>> Snapshotter::Prepare(const std::string& key, const std::string& parent, const Labels& labels,
-                                                const std::string& containerd_namespace) {
+                                                const std::string& containerd_namespace, const std::stop_token& stop) {
   const std::string target = LabelOr(labels, oci::kLabelSnapshotRef, "");
   if (target.empty()) {
     if (IsUnpacking(key)) ExplainMissingLabels(key, labels, containerd_namespace);
     return Create(SnapshotKind::kActive, key, parent, labels);
   }
   SOCI_RETURN_IF_ERROR(metastore_.CheckCreate(key, parent));
-  const Result<Deferral> deferral = PrepareRemote(target, parent, labels, containerd_namespace);
+  const Result<Deferral> deferral = PrepareRemote(target, parent, labels, containerd_namespace, stop);
   if (deferral.ok() && !*deferral) {
     return absl::AlreadyExistsError(fmt::format("target snapshot {} already exists", target));
   }
+  if (stop.stop_requested()) return absl::CancelledError(fmt::format("preparing {}: whoever wanted it has gone", key));
   // Not an error: containerd fetches and unpacks this layer as it would without us.
   const bool told = deferral.ok() && (*deferral)->told;
   const log::Level level = told ? log::Level::kDebug : log::Level::kInfo;
@@ -65,8 +66,8 @@ Result<std::vector<Mount>> Snapshotter::Prepare(const std::string& key, const st
 }
 
 Result<Snapshotter::Deferral> Snapshotter::PrepareRemote(const std::string& target, const std::string& parent,
-                                                         const Labels& labels,
-                                                         const std::string& containerd_namespace) {
+                                                         const Labels& labels, const std::string& containerd_namespace,
+                                                         const std::stop_token& stop) {
   const std::string layer = LabelOr(labels, oci::kLabelLayerDigest, "");
   SOCI_ASSIGN_OR_RETURN(std::optional<Snapshot> present, metastore_.FindRemote(target, parent));
   if (present && lowers_.Of(*present).ok()) return std::nullopt;
@@ -76,7 +77,7 @@ Result<Snapshotter::Deferral> Snapshotter::PrepareRemote(const std::string& targ
   Result<Deferral> deferral = std::nullopt;
   {
     LayerUse::Hold hold(layer_use_, layer);
-    deferral = ProvideAndRecord(target, parent, labels, containerd_namespace);
+    deferral = ProvideAndRecord(target, parent, labels, containerd_namespace, stop);
   }
   // If it failed, or if somebody removed the last snapshot of the layer while we held it.
   ReleaseIfUnused(layer);
@@ -85,8 +86,9 @@ Result<Snapshotter::Deferral> Snapshotter::PrepareRemote(const std::string& targ
 
 Result<Snapshotter::Deferral> Snapshotter::ProvideAndRecord(const std::string& target, const std::string& parent,
                                                             const Labels& labels,
-                                                            const std::string& containerd_namespace) {
-  SOCI_ASSIGN_OR_RETURN(ProvideOutcome outcome, provider_.Provide(labels, containerd_namespace));
+                                                            const std::string& containerd_namespace,
+                                                            const std::stop_token& stop) {
+  SOCI_ASSIGN_OR_RETURN(ProvideOutcome outcome, provider_.Provide(labels, containerd_namespace, stop));
   if (const auto* deferred = std::get_if<LayerDeferred>(&outcome)) return *deferred;
   const LayerProvided& provided = std::get<LayerProvided>(outcome);
   const std::string layer = provided.layer.ToString();
@@ -97,7 +99,8 @@ Result<Snapshotter::Deferral> Snapshotter::ProvideAndRecord(const std::string& t
   const Labels all = RemoteLabels(labels, provided.extra_labels, containerd_namespace);
   Result<Snapshot> added = metastore_.AddRemote(target, parent, all, layer);
   if (added.ok()) {
-    log::Info("layer {} of {} is mounted lazily", layer, LabelOr(labels, oci::kLabelImageRef, "an unnamed image"));
+    log::Info("layer {} of {} is {}", layer, LabelOr(labels, oci::kLabelImageRef, "an unnamed image"),
+              provided.lazy ? "mounted lazily" : "here as a whole");
   } else if (added.status().code() != absl::StatusCode::kAlreadyExists) {
     return added.status();
   }

@@ -11,6 +11,7 @@
 namespace soci {
 
 Status Snapshotter::Restore() {
+  reserve_.Hold();
   SOCI_ASSIGN_OR_RETURN(std::vector<Snapshot> snapshots, metastore_.List({}));
   std::map<std::string, const Snapshot*> layers;
   for (const Snapshot& snapshot : snapshots) {
@@ -21,8 +22,13 @@ Status Snapshotter::Restore() {
     std::vector<std::future<void>> done;
     for (const auto& [layer, snapshot] : layers) {
       auto task = std::make_shared<std::packaged_task<void()>>([this, snapshot = snapshot] {
-        Status status = lowers_.Restore(*snapshot);
-        if (!status.ok()) log::Error("layer {} cannot be mounted again: {}", snapshot->layer, Message(status));
+        Status status = lowers_.Restore(*snapshot, LayerProvider::RestoreFrom::kDisk);
+        if (absl::IsUnavailable(status)) {
+          log::Warning("layer {}: {}; fetching it again", snapshot->layer, Message(status));
+          fetching_.Post([this, again = *snapshot] { FetchAgain(again); });
+        } else if (!status.ok()) {
+          log::Error("layer {} cannot be mounted again: {}", snapshot->layer, Message(status));
+        }
       });
       done.push_back(task->get_future());
       pool.Post([task] { (*task)(); });
@@ -31,6 +37,17 @@ Status Snapshotter::Restore() {
   }
   background_.Post([this] { DeleteStrays(); });
   return OkStatus();
+}
+
+// Whoever needs the layer before it is there waits for it, or tries it once more.
+void Snapshotter::FetchAgain(const Snapshot& remote) {
+  if (stop_.stop_requested()) return;
+  Status status = lowers_.Restore(remote, LayerProvider::RestoreFrom::kAnywhere);
+  if (!status.ok() && !stop_.stop_requested()) {
+    log::Error("layer {} cannot be mounted again: {}", remote.layer, Message(status));
+  }
+  ReleaseIfUnused(remote.layer);  // its snapshot may have gone meanwhile
+  if (!lowers_.AnyBroken()) background_.Post([this] { DeleteStrays(); });
 }
 
 Status Snapshotter::Cleanup() {
@@ -67,7 +84,10 @@ void Snapshotter::Delete(const std::string& folder_name) {
 }
 
 void Snapshotter::DeleteLater(const std::string& folder_name) {
-  background_.Post([this, folder_name] { Delete(folder_name); });
+  background_.Post([this, folder_name] {
+    Delete(folder_name);
+    reserve_.Hold();
+  });
 }
 
 void Snapshotter::DeleteStrays() {

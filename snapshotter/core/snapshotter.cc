@@ -12,6 +12,7 @@ Snapshotter::Snapshotter(Metastore& metastore, LayerProvider& provider, Options 
       options_(std::move(options)),
       folders_(options_.state + "/snapshots"),
       links_(options_.run + "/l"),
+      reserve_(options_.state + "/reserve"),
       lowers_(provider, folders_) {}
 
 Result<std::vector<Mount>> Snapshotter::MountsOf(const SnapshotStack& stack, std::vector<std::string> lowers) {
@@ -40,9 +41,15 @@ Status Snapshotter::Commit(const std::string& name, const std::string& key, cons
 }
 
 Status Snapshotter::Remove(const std::string& key) {
-  SOCI_ASSIGN_OR_RETURN(Snapshot removed, metastore_.Remove(key));
+  Result<Snapshot> found = metastore_.Remove(key);
+  // A full disk must not keep what fills it.
+  if (absl::IsResourceExhausted(found.status()) && reserve_.GiveUp()) found = metastore_.Remove(key);
+  SOCI_ASSIGN_OR_RETURN(Snapshot removed, std::move(found));
   if (removed.remote()) {
-    background_.Post([this, layer = removed.layer] { ReleaseIfUnused(layer); });
+    background_.Post([this, layer = removed.layer] {
+      ReleaseIfUnused(layer);
+      reserve_.Hold();
+    });
     return OkStatus();
   }
   // The snapshot is gone whatever happens here; Cleanup finds the folder again.

@@ -18,6 +18,7 @@
 #include "snapshotter/overlay/mounts.h"
 #include "snapshotter/overlay/short_links.h"
 #include "snapshotter/overlay/snapshot_folders.h"
+#include "snapshotter/overlay/space_reserve.h"
 #include "snapshotter/pull/layer_provider.h"
 
 namespace soci {
@@ -34,12 +35,14 @@ class Snapshotter {
   // Borrows the metastore and the provider.
   Snapshotter(Metastore& metastore, LayerProvider& provider, Options options);
 
-  // To be called once, before the first verb: mounts every layer of a committed snapshot again. A layer that fails is
-  // logged and fails only the containers that need it. Then deletes what an earlier run left over.
+  // To be called once, before the first verb: mounts every layer of a committed snapshot again, without the network. A
+  // layer that has to be fetched again is fetched in the background; one that fails is logged and fails only the
+  // containers that need it. Then deletes what an earlier run left over.
   Status Restore();
 
+  // `stop`: nobody waits for the answer any more; kCancelled then, unless it is there.
   Result<std::vector<Mount>> Prepare(const std::string& key, const std::string& parent, const Labels& labels,
-                                     const std::string& containerd_namespace);
+                                     const std::string& containerd_namespace, const std::stop_token& stop = {});
   Result<std::vector<Mount>> View(const std::string& key, const std::string& parent, const Labels& labels);
   // kUnavailable naming the layer if one below cannot be mounted.
   Result<std::vector<Mount>> Mounts(const std::string& key);
@@ -67,10 +70,11 @@ class Snapshotter {
   // Why a layer is left to containerd; no value: it is there, committed under its target.
   using Deferral = std::optional<LayerDeferred>;
   Result<Deferral> PrepareRemote(const std::string& target, const std::string& parent, const Labels& labels,
-                                 const std::string& containerd_namespace);
+                                 const std::string& containerd_namespace, const std::stop_token& stop);
   Result<Deferral> ProvideAndRecord(const std::string& target, const std::string& parent, const Labels& labels,
-                                    const std::string& containerd_namespace);
+                                    const std::string& containerd_namespace, const std::stop_token& stop);
 
+  void FetchAgain(const Snapshot& remote);
   void ReleaseIfUnused(const std::string& layer);
   void Delete(const std::string& folder_name);
   void DeleteLater(const std::string& folder_name);
@@ -81,10 +85,13 @@ class Snapshotter {
   const Options options_;
   SnapshotFolders folders_;
   ShortLinks links_;
+  const SpaceReserve reserve_;
   LayerUse layer_use_;
   LowerDirectories lowers_;
   std::stop_source stop_;
-  ThreadPool background_{"cleanup", 1};  // last: its tasks use the rest
+  // Last: their tasks use the rest.
+  ThreadPool background_{"cleanup", 1};
+  ThreadPool fetching_{"restore", 2};
 };
 
 }  // namespace soci

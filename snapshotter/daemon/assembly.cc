@@ -117,20 +117,23 @@ Status Assembly::Start() {
   return OkStatus();
 }
 
+std::vector<LayerReport> Assembly::LayerReports() const {
+  std::vector<LayerReport> layers = live_->Report();
+  for (LayerReport& unpacking : unpacks_->Report()) layers.push_back(std::move(unpacking));
+  return layers;
+}
+
 std::string Assembly::AnswerAdmin(std::string_view request) const {
   const auto json = nlohmann::json::parse(request.begin(), request.end(), nullptr, false);
   const std::string verb = json.is_object() && json.contains("verb") && json["verb"].is_string() ? json["verb"] : "";
-  if (verb == "status") {
-    std::vector<LayerReport> layers = live_->Report();
-    for (LayerReport& unpacking : unpacks_->Report()) layers.push_back(std::move(unpacking));
-    return StatusJson(layers, provider_->Deferrals());
-  }
+  if (verb == "status") return StatusJson(LayerReports(), provider_->Deferrals());
   if (verb == "version") return fmt::format("{{\"version\":\"{}\"}}", kVersion);
   return R"({"error":"unknown verb"})";
 }
 
 std::vector<MetricSample> Assembly::Metrics() const {
-  return MetricSamples(live_->Report(), sessions_->counts(), scheduler_->counters(), scheduler_->decoded_bytes());
+  return MetricSamples(LayerReports(), sessions_->counts(), unpacks_->counts(), scheduler_->counters(),
+                       scheduler_->decoded_bytes());
 }
 
 }  // namespace soci

@@ -41,6 +41,7 @@ class Assembly {
  private:
   explicit Assembly(const Config& config);
   Status Open();
+  std::vector<LayerReport> LayerReports() const;
   std::string AnswerAdmin(std::string_view request) const;
   std::vector<MetricSample> Metrics() const;
 

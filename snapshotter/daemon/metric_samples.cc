@@ -32,8 +32,8 @@ void AddLayers(const std::vector<LayerReport>& layers, std::vector<MetricSample>
     present += layer.spans_present;
     spans += layer.spans;
   }
-  for (LayerState state :
-       {LayerState::kLazy, LayerState::kFilling, LayerState::kComplete, LayerState::kSealed, LayerState::kCondemned}) {
+  for (LayerState state : {LayerState::kUnpacking, LayerState::kLazy, LayerState::kFilling, LayerState::kComplete,
+                           LayerState::kSealed, LayerState::kCondemned}) {
     samples.push_back({"soci_layers",
                        "Layers that are provided",
                        Kind::kGauge,
@@ -80,13 +80,31 @@ void AddFetched(const FetchCounters& fetched, std::vector<MetricSample>& samples
   }
 }
 
+void AddUnpacks(const LayerUnpacks::Counts& unpacks, std::vector<MetricSample>& samples) {
+  for (const auto& [result, count] : {std::pair{"done", unpacks.done}, std::pair{"failed", unpacks.failed},
+                                      std::pair{"cancelled", unpacks.cancelled}}) {
+    samples.push_back({"soci_unpacks_total",
+                       "Layers pulled as a whole, by what came of it",
+                       Kind::kCounter,
+                       {{"result", result}},
+                       static_cast<double>(count)});
+  }
+  samples.push_back({"soci_unpacked_bytes_total",
+                     "Compressed bytes of layers pulled as a whole",
+                     Kind::kCounter,
+                     {},
+                     static_cast<double>(unpacks.bytes)});
+}
+
 }  // namespace
 
 std::vector<MetricSample> MetricSamples(const std::vector<LayerReport>& layers, const ImageSessions::Counts& searches,
-                                        const FetchCounters& fetched, uint64_t decoded_bytes) {
+                                        const LayerUnpacks::Counts& unpacks, const FetchCounters& fetched,
+                                        uint64_t decoded_bytes) {
   std::vector<MetricSample> samples;
   AddLayers(layers, samples);
   AddSearches(searches, samples);
+  AddUnpacks(unpacks, samples);
   AddFetched(fetched, samples);
   samples.push_back({"soci_decoded_bytes",
                      "Decoded bytes that wait for the disk",

@@ -7,11 +7,13 @@
 #include "fuse/fetch/fetch_counters.h"
 #include "snapshotter/pull/image_session.h"
 #include "snapshotter/pull/layer_report.h"
+#include "snapshotter/pull/layer_unpacks.h"
 #include "snapshotter/telemetry/metrics_exporter.h"
 
 namespace soci {
 
 std::vector<MetricSample> MetricSamples(const std::vector<LayerReport>& layers, const ImageSessions::Counts& searches,
-                                        const FetchCounters& fetched, uint64_t decoded_bytes);
+                                        const LayerUnpacks::Counts& unpacks, const FetchCounters& fetched,
+                                        uint64_t decoded_bytes);
 
 }  // namespace soci

@@ -55,7 +55,7 @@ class PullPrinter {
   }
 
   void Done(size_t layer, LayerPulled how) {
-    static constexpr const char* kWords[] = {"already there", "lazy", "unpacked"};
+    static constexpr const char* kWords[] = {"already there", "by the snapshotter", "by containerd"};
     Line(layer, kWords[static_cast<size_t>(how)], true);
     percent_ = -1;
   }

@@ -24,6 +24,7 @@ Json LayerJson(const LayerReport& layer) {
                {"spans_present", layer.spans_present},
                {"directory", layer.directory}};
   if (!layer.reason.empty()) json["reason"] = layer.reason;
+  if (layer.unpacked) json["unpacked"] = true;
   return json;
 }
 
@@ -48,6 +49,7 @@ std::string LayerLine(const Json& layer) {
   if (state == "filling" || state == "lazy" || state == "unpacking")
     line += fmt::format(" {:>3} %", layer.value("percent", 0));
   if (layer.contains("size")) line += fmt::format("  {:.1f} MiB", layer.value("size", 0.0) / (1 << 20));
+  if (layer.value("unpacked", false)) line += "  pulled as a whole";
   if (layer.contains("reason")) line += "  " + layer.value("reason", "");
   return line + "\n";
 }

@@ -230,6 +230,10 @@ void ImageSessions::Forget(const oci::LayerDigest& layer) {
   ForgetIf([&](const Session& session) { return session.answer.ok() && (*session.answer)->layers.count(layer) > 0; });
 }
 
+void ImageSessions::Forget(const PreparedImage& image) {
+  ForgetIf([&](const Session& session) { return session.answer.ok() && session.answer->get() == &image; });
+}
+
 void ImageSessions::ForgetIdle(std::chrono::milliseconds idle,
                                const std::function<bool(const oci::LayerDigest&)>& in_use) {
   const Clock::TimePoint now = clock_.Now();

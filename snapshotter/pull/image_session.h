@@ -73,6 +73,8 @@ class ImageSessions {
   // Forgets images that have `layer`, because nobody uses it any more: its folder goes, and those of the image's layers
   // that were never asked for. Layers in use are held by those who use them.
   void Forget(const oci::LayerDigest& layer);
+  // Forgets this image: its pull was given up. What others wait for goes on.
+  void Forget(const PreparedImage& image);
   // Forgets images that no one asked for in the last `idle` and none of whose layers is `in_use`.
   void ForgetIdle(std::chrono::milliseconds idle, const std::function<bool(const oci::LayerDigest&)>& in_use);
 

@@ -46,6 +46,12 @@ Result<std::shared_ptr<const LayerFolders::Hold>> LayerFolders::TakeOver(const o
   return hold;
 }
 
+Status LayerFolders::MakeEmpty(const oci::LayerDigest& layer) {
+  MutexLock lock(mutex_);
+  if (MoveAway(layer).empty()) return absl::FailedPreconditionError(paths_.LayerFolder(layer) + " cannot be renamed");
+  return MakeDirectories(paths_.LayerFolder(layer), 0700);
+}
+
 void LayerFolders::DiscardUnpacking() {
   MutexLock lock(mutex_);
   MoveAway(UnpackingFolder());

@@ -41,6 +41,8 @@ class LayerFolders {
   // Makes a folder that was filled elsewhere, below UnpackingFolder, the layer's. kFailedPrecondition if somebody else
   // has filled the layer's own meanwhile.
   Result<std::shared_ptr<const Hold>> TakeOver(const oci::LayerDigest& layer, const std::string& filled);
+  // What the folder of a held layer has is worth nothing: it starts anew, and CollectUnused deletes what it had.
+  Status MakeEmpty(const oci::LayerDigest& layer);
   std::string UnpackingFolder() const { return paths_.state + "/layers/unpacking"; }
   // What is left in UnpackingFolder is to be collected.
   void DiscardUnpacking();

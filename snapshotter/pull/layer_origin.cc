@@ -55,13 +55,15 @@ Result<LayerOrigin> LayerOrigin::Parse(std::string_view json) {
   SOCI_ASSIGN_OR_RETURN(uint64_t number, Number(object, "number", std::numeric_limits<uint32_t>::max()));
   origin.number = static_cast<uint32_t>(number);
   origin.disable_xattrs = object.value("disableXattrs", Json(false)) == Json(true);
+  origin.unpacked = object.value("unpacked", Json(false)) == Json(true);
   return origin;
 }
 
 std::string LayerOrigin::ToJson() const {
-  const Json object = {{"version", kVersion},     {"image", image.ToString()},       {"manifest", manifest.ToString()},
-                       {"mediaType", media_type}, {"layerSize", layer_size},         {"diffId", diff_id.ToString()},
-                       {"ztoc", ztoc.ToString()}, {"disableXattrs", disable_xattrs}, {"number", number}};
+  Json object = {{"version", kVersion},     {"image", image.ToString()},       {"manifest", manifest.ToString()},
+                 {"mediaType", media_type}, {"layerSize", layer_size},         {"diffId", diff_id.ToString()},
+                 {"ztoc", ztoc.ToString()}, {"disableXattrs", disable_xattrs}, {"number", number}};
+  if (unpacked) object["unpacked"] = true;
   return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -19,6 +19,7 @@ struct LayerOrigin {
   oci::DiffId diff_id;
   oci::Digest ztoc;  // so that the file `ztoc` can be trusted again
   bool disable_xattrs = false;
+  bool unpacked = false;  // pulled as a whole: no SOCI index was needed
   // Of its mount point and of its sealed link; the same after a restart. 0: none was given yet.
   uint32_t number = 0;
 

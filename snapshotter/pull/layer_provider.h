@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <variant>
 
@@ -20,6 +21,7 @@ using Labels = std::map<std::string, std::string>;
 // The layer is mounted (or sealed): commit the snapshot under its target name.
 struct LayerProvided {
   oci::LayerDigest layer;
+  bool lazy = true;     // bytes may still come when they are read
   Labels extra_labels;  // to put on the committed snapshot
 };
 // Hand containerd ordinary mounts. One line that says why, for the log and for status.
@@ -39,11 +41,16 @@ class LayerProvider {
   virtual ~LayerProvider() = default;
 
   // `labels` as they came with Prepare. Never an error for what is only missing: that is LayerDeferred. A layer that
-  // was provided stays until Release.
-  virtual Result<ProvideOutcome> Provide(const Labels& labels, const std::string& containerd_namespace) = 0;
+  // was provided stays until Release. `stop`: nobody waits for the answer any more; what is done for this image only
+  // ends then.
+  virtual Result<ProvideOutcome> Provide(const Labels& labels, const std::string& containerd_namespace,
+                                         const std::stop_token& stop) = 0;
 
-  // After a restart: mounts a layer again from what is on disk. `labels` are those of its committed snapshot.
-  virtual Status Restore(const oci::LayerDigest& layer, const Labels& labels) = 0;
+  // After a restart: mounts a layer again from what is on disk. `labels` are those of its committed snapshot. If that
+  // is of no use, the layer is fetched again, which may take as long as a pull; with kDisk the answer is kUnavailable
+  // then.
+  enum class RestoreFrom { kDisk, kAnywhere };
+  virtual Status Restore(const oci::LayerDigest& layer, const Labels& labels, RestoreFrom from) = 0;
 
   // Where the layer's files are now: short (127 of them fit a page). A FUSE mount, or later a sealed directory.
   virtual Result<std::string> LowerDirectory(const oci::LayerDigest& layer) = 0;

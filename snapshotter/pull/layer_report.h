@@ -43,6 +43,7 @@ struct LayerReport {
   LayerState state = LayerState::kLazy;
   uint64_t layer_size = 0;  // compressed
   uint64_t bytes_read = 0;  // of a layer that is being unpacked
+  bool unpacked = false;    // pulled as a whole, without a SOCI index
   uint32_t spans = 0;
   uint32_t spans_present = 0;
   std::string directory;

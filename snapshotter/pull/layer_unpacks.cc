@@ -24,6 +24,7 @@ struct LayerUnpacks::Job {
   std::stop_source stop;
   std::atomic<uint64_t> read = 0;
   size_t wishes = 0;                       // under the mutex of the unpacks
+  bool counted = false;                    // under it too
   std::optional<Result<Unpacked>> result;  // under it too
 };
 
@@ -64,9 +65,14 @@ LayerUnpacks::Wish::~Wish() {
   if (--job_->wishes == 0) job_->stop.request_stop();
 }
 
-Result<LayerUnpacks::Unpacked> LayerUnpacks::Wish::Wait() const {
+Result<LayerUnpacks::Unpacked> LayerUnpacks::Wish::Wait(const std::stop_token& stop) const {
+  const std::stop_callback stopped(stop, [this] {
+    MutexLock lock(unpacks_.mutex_);
+    unpacks_.ended_.NotifyAll();
+  });
   MutexLock lock(unpacks_.mutex_);
-  while (!job_->result) unpacks_.ended_.Wait(unpacks_.mutex_);
+  while (!job_->result && !stop.stop_requested()) unpacks_.ended_.Wait(unpacks_.mutex_);
+  if (!job_->result) return absl::CancelledError("nobody waits for it any more");
   return *job_->result;
 }
 
@@ -108,6 +114,9 @@ void LayerUnpacks::Run(const std::shared_ptr<Job>& job) {
   }
   std::shared_ptr<const LayerFolders::Hold> unwanted;  // goes after the lock
   MutexLock lock(mutex_);
+  counts_.bytes += job->read;
+  job->counted = true;
+  ++(unpacked.ok() ? counts_.done : absl::IsCancelled(unpacked.status()) ? counts_.cancelled : counts_.failed);
   if (unpacked.ok() && job->wishes == 0) unwanted = unpacked->hold;
   if (!job->result) job->result = std::move(unpacked);
   ended_.NotifyAll();
@@ -127,6 +136,7 @@ Result<LayerUnpacks::Unpacked> LayerUnpacks::Unpack(Job& job) {
     SOCI_ASSIGN_OR_RETURN(const UnpackedLayer unpacked, UnpackLayer(*blob, wanted, beside, window_, context));
     LayerOrigin origin = job.origin;
     origin.ztoc = unpacked.ztoc;
+    origin.unpacked = true;
     SOCI_RETURN_IF_ERROR(WriteOrigin(beside, origin));
     SOCI_ASSIGN_OR_RETURN(auto hold, folders_.TakeOver(job.layer, beside));
     return Unpacked{origin, std::move(hold)};
@@ -137,6 +147,17 @@ Result<LayerUnpacks::Unpacked> LayerUnpacks::Unpack(Job& job) {
     return Annotate(unpacked.status(), "unpacking");
   }
   return unpacked;
+}
+
+LayerUnpacks::Counts LayerUnpacks::counts() const {
+  std::vector<std::shared_ptr<Job>> seen;  // as below
+  MutexLock lock(mutex_);
+  Counts counts = counts_;
+  for (const auto& [layer, weak] : jobs_) {
+    seen.push_back(weak.lock());
+    if (seen.back() != nullptr && !seen.back()->counted) counts.bytes += seen.back()->read;
+  }
+  return counts;
 }
 
 std::vector<LayerReport> LayerUnpacks::Report() const {
@@ -154,6 +175,7 @@ std::vector<LayerReport> LayerUnpacks::Report() const {
     report.state = LayerState::kUnpacking;
     report.layer_size = job->origin.layer_size;
     report.bytes_read = job->read;
+    report.unpacked = true;
     reports.push_back(std::move(report));
   }
   return reports;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -44,8 +45,8 @@ class LayerUnpacks {
     Wish(const Wish&) = delete;
     Wish& operator=(const Wish&) = delete;
 
-    // Waits for the end of it.
-    Result<Unpacked> Wait() const;
+    // Waits for the end of it, or until `stop`: kCancelled then.
+    Result<Unpacked> Wait(const std::stop_token& stop) const;
 
    private:
     LayerUnpacks& unpacks_;
@@ -66,6 +67,15 @@ class LayerUnpacks {
 
   std::vector<LayerReport> Report() const;
 
+  // Since the start.
+  struct Counts {
+    uint64_t bytes = 0;  // compressed, read
+    uint64_t done = 0;
+    uint64_t failed = 0;
+    uint64_t cancelled = 0;
+  };
+  Counts counts() const;
+
  private:
   void Run(const std::shared_ptr<Job>& job);
   Result<Unpacked> Unpack(Job& job);
@@ -78,6 +88,7 @@ class LayerUnpacks {
   CondVar ended_;
   bool stopping_ SOCI_GUARDED_BY(mutex_) = false;
   uint64_t started_ SOCI_GUARDED_BY(mutex_) = 0;
+  Counts counts_ SOCI_GUARDED_BY(mutex_);
   std::map<oci::LayerDigest, std::weak_ptr<Job>> jobs_ SOCI_GUARDED_BY(mutex_);
   ThreadPool syncing_{"sync", 1};
   ThreadPool pool_;  // last: its tasks use the rest

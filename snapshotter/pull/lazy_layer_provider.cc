@@ -8,6 +8,7 @@
 #include "indexer/oci/annotations.h"
 #include "snapshotter/pull/plan.h"
 #include "snapshotter/pull/prepare_layer.h"
+#include "snapshotter/unpack/unsynced_mark.h"
 
 namespace soci {
 namespace {
@@ -20,10 +21,11 @@ std::string LabelOr(const Labels& labels, std::string_view key) {
   return found == labels.end() ? "" : found->second;
 }
 
-Labels RemoteLabels(const std::string& containerd_namespace) {
-  return {{std::string(oci::kLabelRemote), "remote snapshot"},
-          {std::string(oci::kLabelHasSociIndex), "true"},
-          {std::string(oci::kLabelRemoteNamespace), containerd_namespace}};
+Labels RemoteLabels(const std::string& containerd_namespace, bool unpacked) {
+  Labels labels{{std::string(oci::kLabelRemote), "remote snapshot"},
+                {std::string(oci::kLabelRemoteNamespace), containerd_namespace}};
+  if (!unpacked) labels[std::string(oci::kLabelHasSociIndex)] = "true";
+  return labels;
 }
 
 Status Condemned() {
@@ -33,20 +35,26 @@ Status Condemned() {
 
 }  // namespace
 
-Result<ProvideOutcome> LazyLayerProvider::Provide(const Labels& labels, const std::string& containerd_namespace) {
+Result<ProvideOutcome> LazyLayerProvider::Provide(const Labels& labels, const std::string& containerd_namespace,
+                                                  const std::stop_token& stop) {
   auto read = ReadLayerRequest(labels);
   if (auto* refused = std::get_if<RequestRefused>(&read)) return ProvideOutcome(Defer(labels, refused->reason));
   bool told = false;
-  auto layer = MakeLive(std::get<LayerRequest>(read), &told);
+  auto layer = MakeLive(std::get<LayerRequest>(read), stop, &told);
+  if (stop.stop_requested()) return absl::CancelledError("nobody waits for the layer any more");
   if (!layer.ok()) {
     LayerDeferred deferred = Defer(labels, std::string(Message(layer.status())));
     deferred.told = told;
     return ProvideOutcome(std::move(deferred));
   }
-  return ProvideOutcome(LayerProvided{*layer, RemoteLabels(containerd_namespace)});
+  const std::optional<LayerReport> report = live_.ReportOf(*layer);
+  const bool unpacked = report && report->unpacked;
+  const bool lazy = report && report->state != LayerState::kSealed;
+  return ProvideOutcome(LayerProvided{*layer, lazy, RemoteLabels(containerd_namespace, unpacked)});
 }
 
-Result<oci::LayerDigest> LazyLayerProvider::MakeLive(const LayerRequest& request, bool* told) {
+Result<oci::LayerDigest> LazyLayerProvider::MakeLive(const LayerRequest& request, const std::stop_token& stop,
+                                                     bool* told) {
   if (live_.IsCondemned(request.layer)) {
     return Condemned();
   }
@@ -60,7 +68,12 @@ Result<oci::LayerDigest> LazyLayerProvider::MakeLive(const LayerRequest& request
   for (Attempt attempt : PlanLayer(situation)) {
     if (attempt == Attempt::kDefer) break;
     if (attempt == Attempt::kUnpack) {
-      SOCI_ASSIGN_OR_RETURN(const LayerUnpacks::Unpacked unpacked, prepared->unpack->Wait());
+      auto waited = prepared->unpack->Wait(stop);
+      if (stop.stop_requested()) {
+        sessions_.Forget(*image);
+        return absl::CancelledError("nobody waits for the layer any more");
+      }
+      SOCI_ASSIGN_OR_RETURN(const LayerUnpacks::Unpacked unpacked, std::move(waited));
       if (Status opened = live_.Open(request.layer, unpacked.origin, unpacked.hold); !opened.ok()) {
         return Annotate(opened, "opening what was unpacked");
       }
@@ -90,20 +103,26 @@ LayerDeferred LazyLayerProvider::Defer(const Labels& labels, std::string reason)
   return {std::move(reason), false};
 }
 
-Status LazyLayerProvider::Restore(const oci::LayerDigest& layer, const Labels& labels) {
+Status LazyLayerProvider::Restore(const oci::LayerDigest& layer, const Labels& labels, RestoreFrom from) {
   if (live_.IsLive(layer)) return OkStatus();
   SOCI_ASSIGN_OR_RETURN(auto hold, folders_.Take(layer));
   {
     MutexLock lock(mutex_);
     unrestored_[layer] = hold;
   }
+  // Its files may be many: they are not deleted while somebody waits.
+  const std::string folder = folders_.paths().LayerFolder(layer);
+  if (from == RestoreFrom::kDisk && ReadUnsyncedMark(folder) == UnsyncedMark::kOfAnotherBoot) {
+    SOCI_RETURN_IF_ERROR(folders_.MakeEmpty(layer));
+  }
   Status restored;
-  auto origin = AdoptLayer(layer, folders_.paths().LayerFolder(layer));
+  auto origin = AdoptLayer(layer, folder);
   if (origin.ok()) {
     restored = live_.Open(layer, *origin, hold);
+  } else if (from == RestoreFrom::kDisk) {
+    restored = absl::UnavailableError(std::string(Message(origin.status())));
   } else {
     // What is on disk is of no use. The labels still say where the layer comes from.
-    log::Warning("layer {}: {}; fetching its table again", layer.ToString(), Message(origin.status()));
     auto read = ReadLayerRequest(labels);
     auto* request = std::get_if<LayerRequest>(&read);
     restored = request == nullptr ? origin.status() : MakeLive(*request).status();

@@ -25,8 +25,9 @@ class LazyLayerProvider : public LayerProvider {
   LazyLayerProvider(ImageSessions& sessions, LiveLayers& live, LayerFolders& folders, const Clock& clock)
       : sessions_(sessions), live_(live), folders_(folders), deferrals_(clock) {}
 
-  Result<ProvideOutcome> Provide(const Labels& labels, const std::string& containerd_namespace) override;
-  Status Restore(const oci::LayerDigest& layer, const Labels& labels) override;
+  Result<ProvideOutcome> Provide(const Labels& labels, const std::string& containerd_namespace,
+                                 const std::stop_token& stop) override;
+  Status Restore(const oci::LayerDigest& layer, const Labels& labels, RestoreFrom from) override;
   Result<std::string> LowerDirectory(const oci::LayerDigest& layer) override;
   Result<LayerUsage> Usage(const oci::LayerDigest& layer) override;
   Status Release(const oci::LayerDigest& layer) override;
@@ -36,7 +37,8 @@ class LazyLayerProvider : public LayerProvider {
 
  private:
   // The layer, live; or why it cannot be. `told`: the log has said so for the whole image.
-  Result<oci::LayerDigest> MakeLive(const LayerRequest& request, bool* told = nullptr);
+  Result<oci::LayerDigest> MakeLive(const LayerRequest& request, const std::stop_token& stop = {},
+                                    bool* told = nullptr);
   void LetGoUnrestored(const oci::LayerDigest& layer) SOCI_EXCLUDES(mutex_);
   LayerDeferred Defer(const Labels& labels, std::string reason);
 

@@ -115,6 +115,7 @@ LayerReport LiveLayer::Report() const {
   report.image = origin_.image.ToString();
   report.manifest = origin_.manifest;
   report.layer_size = origin_.layer_size;
+  report.unpacked = origin_.unpacked;
   report.spans = table_->span_count();
   report.spans_present = store_->present_count();
   report.directory = LowerDirectory();

@@ -190,6 +190,13 @@ std::vector<LayerReport> LiveLayers::Report() const {
   return reports;
 }
 
+std::optional<LayerReport> LiveLayers::ReportOf(const oci::LayerDigest& layer) const {
+  MutexLock lock(mutex_);
+  auto found = slots_.find(layer);
+  if (found == slots_.end() || found->second->layer == nullptr) return std::nullopt;
+  return found->second->layer->Report();
+}
+
 void LiveLayers::SealLater(const oci::LayerDigest& layer) {
   MutexLock lock(mutex_);
   if (!closing_) sealing_->Post([this, layer] { Seal(layer); });

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -47,6 +48,7 @@ class LiveLayers {
   Result<std::string> LowerDirectory(const oci::LayerDigest& layer) const;
   Result<LayerUsage> Usage(const oci::LayerDigest& layer) const;
   std::vector<LayerReport> Report() const;
+  std::optional<LayerReport> ReportOf(const oci::LayerDigest& layer) const;
 
   // Removes mount points and links of layers that are not there any more.
   void CollectUnused();

@@ -4,6 +4,7 @@
 
 #include "proto/containerd/snapshots.grpc.pb.h"
 #include "snapshotter/core/snapshotter.h"
+#include "snapshotter/service/cancel_watch.h"
 #include "snapshotter/service/grpc_status.h"
 
 namespace soci {
@@ -87,8 +88,9 @@ class SnapshotService final : public wire::Snapshots::Service {
 
   grpc::Status Prepare(ServerContext* context, const wire::PrepareSnapshotRequest* request,
                        wire::PrepareSnapshotResponse* response) override {
+    const CancelWatch::Watched call(watch_, *context);
     return AnswerMounts(snapshotter_.Prepare(request->key(), request->parent(), ToLabels(request->labels()),
-                                             NamespaceOf(*context, request->key())),
+                                             NamespaceOf(*context, request->key()), call.token()),
                         *response);
   }
 
@@ -152,6 +154,7 @@ class SnapshotService final : public wire::Snapshots::Service {
 
  private:
   Snapshotter& snapshotter_;
+  CancelWatch watch_;
 };
 
 }  // namespace

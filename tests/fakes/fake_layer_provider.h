@@ -25,8 +25,9 @@ class FakeLayerProvider : public LayerProvider {
 
   // Called by Provide before anything else; may block.
   std::function<void(const Labels&)> on_provide = [](const Labels&) {};
-  // What Restore answers.
+  // What Restore answers; from_disk_status first, when it may only use the disk.
   Status restore_status;
+  Status from_disk_status;
 
   // The layer can be provided; its folder is there from now on.
   void Add(const oci::LayerDigest& layer) {
@@ -36,7 +37,8 @@ class FakeLayerProvider : public LayerProvider {
   }
   std::string Folder(const oci::LayerDigest& layer) const { return folder_ + "/" + layer.Hex().substr(0, 12); }
 
-  Result<ProvideOutcome> Provide(const Labels& labels, const std::string& containerd_namespace) override {
+  Result<ProvideOutcome> Provide(const Labels& labels, const std::string& containerd_namespace,
+                                 const std::stop_token&) override {
     on_provide(labels);
     MutexLock lock(mutex_);
     ++provides_;
@@ -46,11 +48,13 @@ class FakeLayerProvider : public LayerProvider {
     SOCI_ASSIGN_OR_RETURN(oci::LayerDigest layer, oci::LayerDigest::Parse(label->second));
     if (known_.count(layer) == 0) return LayerDeferred{"the image has no SOCI index"};
     live_.insert(layer);
-    return LayerProvided{layer, {{std::string(oci::kLabelHasSociIndex), "true"}}};
+    return LayerProvided{layer, true, {{std::string(oci::kLabelHasSociIndex), "true"}}};
   }
-  Status Restore(const oci::LayerDigest& layer, const Labels&) override {
+  Status Restore(const oci::LayerDigest& layer, const Labels&, RestoreFrom from) override {
     MutexLock lock(mutex_);
     ++restores_;
+    restored_.NotifyAll();
+    if (from == RestoreFrom::kDisk && !from_disk_status.ok()) return from_disk_status;
     if (!restore_status.ok()) return restore_status;
     live_.insert(layer);
     return OkStatus();
@@ -76,6 +80,10 @@ class FakeLayerProvider : public LayerProvider {
     ++collections_;
   }
 
+  void WaitForRestores(int count) {
+    MutexLock lock(mutex_);
+    while (restores_ < count) restored_.Wait(mutex_);
+  }
   std::set<oci::LayerDigest> live() const { return Locked(live_); }
   std::vector<oci::LayerDigest> released() const { return Locked(released_); }
   std::set<std::string> namespaces() const { return Locked(namespaces_); }
@@ -97,6 +105,7 @@ class FakeLayerProvider : public LayerProvider {
   std::vector<oci::LayerDigest> released_;
   std::set<std::string> namespaces_;
   int provides_ = 0;
+  CondVar restored_;
   int restores_ = 0;
   int collections_ = 0;
 };

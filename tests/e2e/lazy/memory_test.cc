@@ -1,7 +1,9 @@
 // What many layers cost the daemon, by its own count in /proc.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <fstream>
+#include <future>
 
 #include "tests/e2e/support/lazy_start.h"
 
@@ -49,6 +51,29 @@ TEST_F(Memory, TwoHundredMountedLayersTakeLessThan150MegabytesOfAnonymousMemory)
   const uint64_t bytes = AnonymousBytes(daemon_.pid());
   RecordProperty("anonymous_bytes", std::to_string(bytes));
   EXPECT_LT(bytes, 150u << 20);
+}
+
+// E5: one of the files is much larger than the limit, and packs to nothing.
+TEST_F(Memory, E5_HugeLayersThatAreUnpackedAtOnceTakeLessThan150MegabytesOfAnonymousMemory) {
+  TestImage image = TestImage().Add(GzipLayer(BusyboxTar().Finish()));
+  for (size_t i = 0; i < 3; ++i) {
+    const std::string folder = "f" + std::to_string(i);
+    TarBuilder tar;
+    tar.Directory(folder).File(folder + "/big", NoiseBytes(24 << 20, i));
+    if (i == 1) tar.File(folder + "/zeros", std::string(200 << 20, '\0'));
+    for (int j = 0; j < 5'000; ++j) tar.File(folder + "/" + std::to_string(j), "small");
+    image.Add(GzipLayer(tar.Finish(), 1));
+  }
+  const std::string reference = Push(image, "huge");
+  auto pull = std::async(std::launch::async, [&] { return daemon_.Pull(containerd_, reference); });
+  uint64_t most = 0;
+  while (pull.wait_for(std::chrono::milliseconds(5)) != std::future_status::ready) {
+    most = std::max(most, AnonymousBytes(daemon_.pid()));
+  }
+  EXPECT_EQ(Failure(pull.get()), "") << daemon_.Log();
+  for (const ImageLayer& layer : image.layers()) EXPECT_EQ(StateOf(layer), "sealed");
+  RecordProperty("anonymous_bytes", std::to_string(most));
+  EXPECT_LT(most, 150u << 20);
 }
 
 }  // namespace

@@ -55,12 +55,12 @@ TEST_F(Start, AnIndexedImageBecomesLocalAndThenNeedsNoRegistry) {
 }
 
 // B6: as after a copy that left the index behind.
-TEST_F(Start, B6_AnImageWithoutAnIndexIsPulledAsAlwaysAndSaysOnceWhyItIsNotLazy) {
+TEST_F(Start, B6_AnImageWithoutAnIndexIsPulledAsAWholeAndSaysOnceWhyItIsNotLazy) {
   const TestImage image = ThreeLayerImage();
   const std::string reference = Push(image, "plain");
   PullLazily(reference);
   EXPECT_EQ(Output(reference, {"cat", "/srv/last"}), "last\n");
-  for (const ImageLayer& layer : image.layers()) EXPECT_THAT(StateOf(layer), AnyOf("deferred", "unknown"));
+  for (const ImageLayer& layer : image.layers()) EXPECT_EQ(StateOf(layer), "sealed");
   const std::string log = daemon_.Log(), line = "image " + reference + " is not lazy: no SOCI index for ";
   EXPECT_THAT(log, HasSubstr(line));
   EXPECT_EQ(log.find(line), log.rfind(line));
@@ -97,14 +97,14 @@ TEST_F(Bound, B7_WhereDiscoveryIsOffOneWarningNamesTheSetting) {
   EXPECT_THAT(log, HasSubstr("index.referrers is off"));
 }
 
-TEST_F(Start, ALayerWithoutATableIsDownloadedAndTheOthersAreLazy) {
+TEST_F(Start, ALayerWithoutATableIsUnpackedAndTheOthersAreLazy) {
   const TestImage image = ThreeLayerImage();
   // Only the layer with the big file is large enough.
   const std::string reference = PushIndexed(image, "app", {"--min-layer-size=4MiB"});
   PullLazily(reference);
-  EXPECT_EQ(StateOf(image.layers()[0]), "deferred");
+  EXPECT_EQ(StateOf(image.layers()[0]), "sealed");
   EXPECT_THAT(StateOf(image.layers()[1]), AnyOf("lazy", "filling", "complete", "sealed"));
-  EXPECT_EQ(StateOf(image.layers()[2]), "deferred");
+  EXPECT_EQ(StateOf(image.layers()[2]), "sealed");
   EXPECT_EQ(Output(reference, {"cat", "/srv/last", "/srv/plain"}), "last\nplain\n");
 }
 

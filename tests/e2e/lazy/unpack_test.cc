@@ -8,10 +8,7 @@
 namespace soci::test {
 namespace {
 
-class OwnUnpack : public LazyStart {
- protected:
-  OwnUnpack() : LazyStart({"--pull.unpack=true"}) {}
-};
+class OwnUnpack : public LazyStart {};
 
 TEST_F(OwnUnpack, AnImageWithoutAnIndexRunsOnSealedLayersThatContainerdDidNotUnpack) {
   TestImage image = TestImage().Add(GzipLayer(BusyboxTar().Finish()));
@@ -35,6 +32,39 @@ TEST_F(OwnUnpack, ALayerWhoseFoldersOnlyTheOnesBelowDescribeIsLeftToContainerd) 
   EXPECT_EQ(StateOf(image.layers().back()), "deferred");
   EXPECT_EQ(Output(reference, {"stat", "-c", "%a", "/srv"}), "711\n");
   EXPECT_EQ(Output(reference, {"cat", "/srv/b"}), "b\n");
+}
+
+// B11: the daemon knows from one setting that the registry speaks HTTP.
+TEST_F(OwnUnpack, B11_IndexTableLayersAndFillAllGoOverPlainHttp) {
+  const ImageLayer small = GzipLayer(BusyboxTar().Finish());
+  const ImageLayer big = GzipLayer(TarBuilder().File("big", NoiseBytes(8 << 20, 1)).Finish(), 1);
+  const std::string reference =
+      PushIndexed(TestImage().Add(small).Add(big), "app", {"--min-layer-size=4MiB", "--span-size=1MiB"});
+  PullLazily(reference);
+  ASSERT_TRUE(daemon_.WaitUntilSealed()) << daemon_.Log();
+  for (const ImageLayer& layer : {small, big}) {
+    EXPECT_EQ(StateOf(layer), "sealed");
+    EXPECT_FALSE(registry_.BlobGets(layer.digest.ToString()).empty());
+  }
+}
+
+class UnpackOff : public LazyStart {
+ protected:
+  UnpackOff() : LazyStart({"--pull.unpack=false"}) {}
+};
+
+TEST_F(UnpackOff, WhatHasNoTableIsLeftToContainerd) {
+  const TestImage image = TestImage()
+                              .Add(GzipLayer(BusyboxTar().Finish()))
+                              .Add(GzipLayer(TarBuilder().File("a", NoiseBytes(8 << 20, 1)).Finish(), 1));
+  const std::string plain = Push(image, "plain"), indexed = PushIndexed(image, "app", {"--min-layer-size=4MiB"});
+  PullLazily(plain);
+  EXPECT_EQ(Output(plain, {"wc", "-c", "/a"}), "8388608 /a\n");
+  for (const ImageLayer& layer : image.layers()) EXPECT_NE(StateOf(layer), "sealed");
+  containerd_.RemoveAllImages();
+  PullLazily(indexed);
+  EXPECT_EQ(StateOf(image.layers()[0]), "deferred");
+  EXPECT_NE(StateOf(image.layers()[1]), "deferred");
 }
 
 }  // namespace

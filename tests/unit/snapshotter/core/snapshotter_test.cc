@@ -299,6 +299,18 @@ TEST_F(SnapshotterTest, ALayerThatCannotBeRestoredFailsOnlyWhatNeedsItAndHealsLa
   EXPECT_GE(provider_->collections(), 1);
 }
 
+TEST_F(SnapshotterTest, ALayerThatHasToBeFetchedAgainIsFetchedAfterTheStart) {
+  provider_->Add(Layer(1));
+  ASSERT_EQ(PrepareLayer(1, "").code(), kAlreadyExists);
+  ASSERT_TRUE(snapshotter_->Prepare("container", "chain-1", {}, "default").ok());
+  Stop();
+  Start();
+  provider_->from_disk_status = absl::UnavailableError("the machine went down before it was on the disk");
+  ASSERT_TRUE(snapshotter_->Restore().ok());
+  provider_->WaitForRestores(2);
+  EXPECT_TRUE(snapshotter_->Mounts("container").ok());
+}
+
 TEST_F(SnapshotterTest, APullOfABrokenLayerProvidesItAnew) {
   provider_->Add(Layer(1));
   ASSERT_EQ(PrepareLayer(1, "").code(), kAlreadyExists);

@@ -39,6 +39,15 @@ TEST(StatusReport, EachLayerShowsItsStateAndWhyItWasDeferred) {
   EXPECT_THAT(*text, HasSubstr("no zTOC for this layer"));
 }
 
+TEST(StatusReport, ALayerThatWasPulledAsAWholeSaysSo) {
+  LayerReport sealed = Layer("a", LayerState::kSealed, 8), unpacking = Layer("b", LayerState::kUnpacking, 0);
+  sealed.unpacked = unpacking.unpacked = true;
+  unpacking.bytes_read = 10 << 20;
+  const std::string text = StatusText(StatusJson({sealed, unpacking}, {})).value();
+  EXPECT_THAT(text, HasSubstr("sealed     50.0 MiB  pulled as a whole\n"));
+  EXPECT_THAT(text, HasSubstr("unpacking  20 %  50.0 MiB  pulled as a whole\n"));
+}
+
 TEST(StatusReport, ALayerThatIsLazyNowIsNotListedAsDeferred) {
   const std::string json = StatusJson({Layer("a", LayerState::kLazy, 0)}, {Deferred("a", "the registry was away")});
   EXPECT_THAT(json, Not(HasSubstr("the registry was away")));

@@ -9,6 +9,7 @@ namespace {
 LayerOrigin Sample() {
   LayerOrigin origin;
   origin.image = *oci::Reference::Parse("registry.example/ai/train:v3");
+  origin.unpacked = true;
   origin.manifest = oci::Digest::Of("manifest");
   origin.media_type = "application/vnd.oci.image.layer.v1.tar+gzip";
   origin.layer_size = uint64_t{1} << 40;

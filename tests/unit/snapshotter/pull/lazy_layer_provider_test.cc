@@ -10,6 +10,7 @@
 #include "fuse/store/fd_cache.h"
 #include "indexer/base/file_io.h"
 #include "snapshotter/pull/list_folder.h"
+#include "snapshotter/unpack/unsynced_mark.h"
 #include "tests/fakes/fake_mounter.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/unit/snapshotter/pull/indexed_image.h"
@@ -67,6 +68,9 @@ struct Parts {
   std::unique_ptr<LazyLayerProvider> provider;
 };
 
+constexpr auto kDisk = LayerProvider::RestoreFrom::kDisk;
+constexpr auto kAnywhere = LayerProvider::RestoreFrom::kAnywhere;
+
 class LazyLayerProviderTest : public ::testing::Test {
  protected:
   void Start(bool fill, bool unpack = false) {
@@ -76,7 +80,7 @@ class LazyLayerProviderTest : public ::testing::Test {
   LazyLayerProvider& provider() { return *parts_->provider; }
 
   std::string Provide(const IndexedImage& image, size_t layer) {
-    auto outcome = provider().Provide(image.RequestLabels(layer), "default");
+    auto outcome = provider().Provide(image.RequestLabels(layer), "default", {});
     if (!outcome.ok()) return std::string(outcome.status().ToString());
     auto* deferred = std::get_if<LayerDeferred>(&*outcome);
     return deferred == nullptr ? "" : deferred->reason;
@@ -97,7 +101,7 @@ class LazyLayerProviderTest : public ::testing::Test {
 TEST_F(LazyLayerProviderTest, C9ALayerIsMountedWithTheLabelsThatCriSends) {
   const IndexedImage image = PushIndexedImage(registry_, {"one", "two"});
   Start(false);
-  auto outcome = provider().Provide(image.RequestLabels(0), "k8s.io");
+  auto outcome = provider().Provide(image.RequestLabels(0), "k8s.io", {});
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   const auto& provided = std::get<LayerProvided>(*outcome);
   EXPECT_EQ(provided.layer, Layer(image, 0));
@@ -109,7 +113,7 @@ TEST_F(LazyLayerProviderTest, C9ALayerIsMountedWithTheLabelsThatCriSends) {
 
 TEST_F(LazyLayerProviderTest, C10WithoutImageLabelsTheLayerIsDeferredNamingTheLabel) {
   Start(false);
-  auto outcome = provider().Provide({{std::string(oci::kLabelSnapshotRef), "sha256:x"}}, "default");
+  auto outcome = provider().Provide({{std::string(oci::kLabelSnapshotRef), "sha256:x"}}, "default", {});
   ASSERT_TRUE(outcome.ok());
   EXPECT_THAT(std::get<LayerDeferred>(*outcome).reason, HasSubstr("cri.image-ref is missing"));
   ASSERT_EQ(provider().Deferrals().size(), 1u);
@@ -121,7 +125,7 @@ TEST_F(LazyLayerProviderTest, LayersWithoutATableAreDeferredAndTheOthersAreNot) 
   Start(false);
   EXPECT_EQ(Provide(image, 0), "");
   EXPECT_THAT(Provide(image, 1), HasSubstr("has no zTOC"));
-  EXPECT_FALSE(std::get<LayerDeferred>(provider().Provide(image.RequestLabels(1), "default").value()).told);
+  EXPECT_FALSE(std::get<LayerDeferred>(provider().Provide(image.RequestLabels(1), "default", {}).value()).told);
 }
 
 TEST_F(LazyLayerProviderTest, ReleasingALayerThatWasDeferredKeepsWhatIsKnownOfItsImage) {
@@ -138,7 +142,7 @@ TEST_F(LazyLayerProviderTest, AnImageWithoutIndexIsDeferred) {
   const IndexedImage image = PushIndexedImage(registry_, {"one"}, {}, false);
   Start(false);
   EXPECT_THAT(Provide(image, 0), HasSubstr("no SOCI index"));
-  auto outcome = provider().Provide(image.RequestLabels(0), "default");
+  auto outcome = provider().Provide(image.RequestLabels(0), "default", {});
   ASSERT_TRUE(outcome.ok());
   EXPECT_TRUE(std::get<LayerDeferred>(*outcome).told) << "the image's own line says it, not one for each layer";
 }
@@ -187,8 +191,37 @@ TEST_F(LazyLayerProviderTest, AnUnpackedLayerIsThereAfterARestartWithoutTheRegis
   Stop();
   registry_.fail = [](const std::string&) { return absl::UnavailableError("no network"); };
   Start(true, true);
-  EXPECT_TRUE(provider().Restore(Layer(image, 0), image.RequestLabels(0)).ok());
+  EXPECT_TRUE(provider().Restore(Layer(image, 0), image.RequestLabels(0), kAnywhere).ok());
   EXPECT_EQ(ReadFile(provider().LowerDirectory(Layer(image, 0)).value() + "/d/file").value(), "one");
+}
+
+TEST_F(LazyLayerProviderTest, ALayerThatNobodyWaitsForAnyMoreIsNotUnpacked) {
+  const IndexedImage image = PushIndexedImage(registry_, {"one", "two"}, {}, false);
+  Start(true, true);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_TRUE(absl::IsCancelled(provider().Provide(image.RequestLabels(1), "default", stop.get_token()).status()));
+  EXPECT_THAT(parts_->unpacks.Report(), IsEmpty());
+  EXPECT_EQ(Provide(image, 0), "") << "it may be asked for again";
+  EXPECT_EQ(Provide(image, 1), "");
+}
+
+TEST_F(LazyLayerProviderTest, AnUnpackedLayerThatAPowerLossTookIsFetchedAgainButNotWhileTheDaemonStarts) {
+  const IndexedImage image = PushIndexedImage(registry_, {"one"}, {}, false);
+  Start(true, true);
+  ASSERT_EQ(Provide(image, 0), "");
+  Stop();
+  BootId other = ThisBoot();
+  other[0] ^= std::byte{1};
+  ASSERT_TRUE(MarkUnsynced(paths_.LayerFolder(Layer(image, 0)), other).ok());
+  Start(true, true);
+  const size_t asked = registry_.requests().size();
+  EXPECT_TRUE(absl::IsUnavailable(provider().Restore(Layer(image, 0), image.RequestLabels(0), kDisk)));
+  EXPECT_EQ(registry_.requests().size(), asked);
+  EXPECT_TRUE(provider().Restore(Layer(image, 0), image.RequestLabels(0), kAnywhere).ok());
+  EXPECT_EQ(ReadFile(provider().LowerDirectory(Layer(image, 0)).value() + "/d/file").value(), "one");
+  provider().CollectUnused();
+  EXPECT_THAT(ListFolder(paths_.state + "/layers/gone"), IsEmpty());
 }
 
 TEST_F(LazyLayerProviderTest, ACompleteLayerIsSealedAndItsDirectoryIsUsedFromThenOn) {
@@ -242,7 +275,7 @@ TEST_F(LazyLayerProviderTest, ARestartMountsAtTheSamePlaceWithoutAskingTheRegist
     return request.rfind("OPEN", 0) == 0 ? OkStatus() : absl::UnavailableError("no network");
   };
   Start(false);
-  for (size_t i : {1, 0}) EXPECT_TRUE(provider().Restore(Layer(image, i), image.RequestLabels(i)).ok());
+  for (size_t i : {1, 0}) EXPECT_TRUE(provider().Restore(Layer(image, i), image.RequestLabels(i), kAnywhere).ok());
   EXPECT_EQ(provider().LowerDirectory(Layer(image, 1)).value(), place);
   EXPECT_TRUE(mounter_.IsMounted(place));
 }
@@ -256,7 +289,7 @@ TEST_F(LazyLayerProviderTest, F6ASealedLayerNeedsNoMountAndNoRegistryAfterAResta
   registry_.fail = [](const std::string&) { return absl::UnavailableError("no network"); };
   const size_t mounted = mounter_.mounted();
   Start(true);
-  EXPECT_TRUE(provider().Restore(Layer(image, 0), image.RequestLabels(0)).ok());
+  EXPECT_TRUE(provider().Restore(Layer(image, 0), image.RequestLabels(0), kAnywhere).ok());
   EXPECT_EQ(mounter_.mounted(), mounted);
   EXPECT_EQ(ReadFile(provider().LowerDirectory(Layer(image, 0)).value() + "/d/file").value(), "one");
 }
@@ -268,10 +301,10 @@ TEST_F(LazyLayerProviderTest, ALayerThatCannotBeMountedAgainKeepsItsBytesForALat
   Stop();
   Start(false);
   mounter_.next_error = absl::FailedPreconditionError("/dev/fuse is missing");
-  EXPECT_FALSE(provider().Restore(Layer(image, 0), image.RequestLabels(0)).ok());
+  EXPECT_FALSE(provider().Restore(Layer(image, 0), image.RequestLabels(0), kAnywhere).ok());
   provider().CollectUnused();
   EXPECT_TRUE(Exists(paths_.LayerFolder(Layer(image, 0)) + "/table"));
-  EXPECT_TRUE(provider().Restore(Layer(image, 0), image.RequestLabels(0)).ok());
+  EXPECT_TRUE(provider().Restore(Layer(image, 0), image.RequestLabels(0), kAnywhere).ok());
 }
 
 TEST_F(LazyLayerProviderTest, AFolderThatIsOfNoUseAfterARestartIsMadeAgainFromTheLabels) {
@@ -281,7 +314,7 @@ TEST_F(LazyLayerProviderTest, AFolderThatIsOfNoUseAfterARestartIsMadeAgainFromTh
   Stop();
   ASSERT_TRUE(WriteFileAtomic(paths_.LayerFolder(Layer(image, 0)) + "/origin.json", "{").ok());
   Start(false);
-  EXPECT_TRUE(provider().Restore(Layer(image, 0), image.RequestLabels(0)).ok());
+  EXPECT_TRUE(provider().Restore(Layer(image, 0), image.RequestLabels(0), kAnywhere).ok());
   EXPECT_TRUE(mounter_.IsMounted(paths_.MountPoint(1)));
 }
 
@@ -291,7 +324,7 @@ TEST_F(LazyLayerProviderTest, G7WhatNoSnapshotUsesAfterARestartIsCollected) {
   ASSERT_EQ(Provide(image, 0), "");
   Stop();
   Start(false);
-  ASSERT_TRUE(provider().Restore(Layer(image, 0), image.RequestLabels(0)).ok());
+  ASSERT_TRUE(provider().Restore(Layer(image, 0), image.RequestLabels(0), kAnywhere).ok());
   ASSERT_TRUE(MakeDirectories(paths_.MountPoint(9)).ok());
   provider().CollectUnused();
   EXPECT_EQ(ListFolder(paths_.LayersFolder()).size(), 1u);
