@@ -71,6 +71,7 @@ soci::Result<ScenarioPlan> Common(const RunOptions& options, const std::string& 
   plan.link_text = link;
   if (link != "none") {
     SOCI_ASSIGN_OR_RETURN(plan.link, ParseLink(link));
+    plan.link.listen_port = options.link_port;
   }
   plan.cold = !options.warm;
   plan.limit = std::chrono::seconds(options.limit);

@@ -22,6 +22,7 @@ struct RunOptions {
   int repeats = 0, hosts = 1;  // repeats 0: 3, or 1 of what takes long
   int64_t limit = 900;
   std::string json, html, containerd, admin_socket = "/run/soci-snapshotter/admin.sock";
+  uint16_t link_port = 0;
   bool warm = false, no_calibration = false, plain_http = false;
 };
 

@@ -127,6 +127,7 @@ void AddRunVerb(CLI::App& app, int& exit_code) {
   verb->add_option("--link", options->link, "A, B, C or DELAY,CONNECTION_RATE,TOTAL_RATE[,...]")
       ->take_last()
       ->capture_default_str();
+  verb->add_option("--link-port", options->link_port, "Port of 127.0.0.1 that the link listens on; else a free one");
   verb->add_option("-n,--repeats", options->repeats, "Runs of each mode (default 3)")->check(CLI::Range(1, 1000));
   verb->add_option("--hosts", options->hosts, "Hosts that start at once")
       ->check(CLI::Range(1, 64))

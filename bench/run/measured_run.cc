@@ -113,10 +113,11 @@ class Measurement {
   }
 
   std::vector<std::string> CreateLine(const Host& host, const std::string& reference) const {
-    std::vector<std::string> arguments = {"containers", "create", "--snapshotter", plan_.contestant.snapshotter};
+    std::vector<std::string> arguments = {"containers", "create"};
     if (plan_.workload.shares_network()) arguments.push_back("--net-host");
     for (const std::string& mount : plan_.workload.mounts) arguments.insert(arguments.end(), {"--mount", mount});
-    // Without "--" ctr takes the command's own flags for its.
+    // Last, a flag with a value: after one without, ctr would take the "--" for its value.
+    arguments.insert(arguments.end(), {"--snapshotter", plan_.contestant.snapshotter});
     arguments.insert(arguments.end(), {"--", reference, kContainer});
     arguments.insert(arguments.end(), plan_.workload.command.begin(), plan_.workload.command.end());
     return host.CtrLine(std::move(arguments));

@@ -187,6 +187,30 @@ TEST_F(SociBench, AServerIsReadyWhenItsPortIsOpen) {
   EXPECT_THAT(bench.err, HasSubstr("the work ended and was never ready"));
 }
 
+TEST_F(SociBench, AServerIsReadyWhenItAnswersWith200) {
+  const std::string port = std::to_string(test::FreePort());
+  const test::CommandResult bench =
+      Bench({"--mode", "lazy", "-n", "1", "--limit", "60", "--ready-http", "http://127.0.0.1:" + port + "/data",
+             "--work", "/bin/busybox httpd -f -h / -p " + port});
+  ASSERT_EQ(bench.exit_code, 0) << bench.err;
+  const Result result = ReadJson();
+  EXPECT_NE(Find(result.scenarios.at(0).runs.at(0), "ready"), nullptr);
+  EXPECT_EQ(Find(result.scenarios.at(0).runs.at(0), "work finished"), nullptr) << "it does not end by itself";
+  EXPECT_THAT(LeftBehind(), IsEmpty());
+}
+
+TEST_F(SociBench, ThisMachinesContainerdIsLeftAsItWas) {
+  test::Sandbox sandbox;
+  const test::Containerd containerd(sandbox, sandbox / "none.sock");
+  const test::CommandResult bench = Bench(
+      {"--mode", "containerd", "-n", "2", "--containerd", containerd.address(), "--work", "sh -c 'cat /data | wc -c'"});
+  ASSERT_EQ(bench.exit_code, 0) << bench.err;
+  EXPECT_GT(Find(ReadJson().scenarios.at(0).runs.at(1), "fully local")->traffic.bytes, 24u << 20)
+      << "the second run begins from nothing too";
+  EXPECT_EQ(test::RunCommand({"ctr", "--address", containerd.address(), "namespaces", "ls", "-q"}).out, "");
+  EXPECT_THAT(LeftBehind(), IsEmpty());
+}
+
 TEST_F(SociBench, OptionsWithoutSenseAreRefusedInOneLine) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{"--mode", "magic", "--work", "true"}, "no mode and no snapshotter is known as \"magic\""},
