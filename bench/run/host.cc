@@ -130,7 +130,10 @@ std::vector<std::string> Host::CtrLine(std::vector<std::string> arguments) const
 }
 
 std::map<std::string, std::string> Host::environment() const {
-  return containerd_ ? containerd_->Options().environment : std::map<std::string, std::string>();
+  std::map<std::string, std::string> environment;
+  if (containerd_) environment = containerd_->Options().environment;
+  environment["TMPDIR"] = folder_;  // what a program leaves there goes with the sandbox
+  return environment;
 }
 
 std::map<std::string, pid_t> Host::processes() const {

@@ -23,12 +23,13 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPatience(50), kProbeInterval(5);
+constexpr std::chrono::hours kMostSetUp(2);
 constexpr char kContainer[] = "work";
 
 // Everything of a run waits through this: nothing outlasts the limit, or Ctrl-C.
 class Limit {
  public:
-  explicit Limit(const RunPlan& plan) : seconds_(plan.limit.count()), stop_(plan.stop) {}
+  Limit(std::chrono::seconds limit, std::stop_token stop) : seconds_(limit.count()), stop_(std::move(stop)) {}
 
   void Check(const std::string& what) const {
     if (stop_.stop_requested()) throw std::runtime_error("interrupted: " + what);
@@ -60,7 +61,7 @@ class Measurement {
   Measurement(const RunPlan& plan, Run& run)
       : plan_(plan),
         run_(run),
-        limit_(plan),
+        limit_(plan.limit, plan.stop),
         sandbox_([this](const std::string& left) { Say("left behind and removed: " + left); }) {}
 
   void Perform() {
@@ -263,7 +264,7 @@ Run MeasureGang(const RunPlan& plan, int hosts) {
 
 void SetUp(const RunPlan& plan) {
   if (plan.contestant.setup.empty()) return;
-  const Limit limit(plan);
+  const Limit limit(kMostSetUp, plan.stop);  // it is not measured, and converting a large image takes its time
   test::Sandbox sandbox([](const std::string&) {});
   const Host host(sandbox, plan.contestant, plan.direct, plan.host);
   for (const std::string& line : plan.contestant.setup) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <stdexcept>
 
 #include "bench/link/calibration.h"
@@ -60,10 +61,18 @@ Scenario RunScenario(const Stage& stage, const ScenarioPlan& plan, const std::st
     if (plan.cold && !DropCaches()) say("cannot drop the page cache: this run is warmer than it should be");
     WarmFolder(stage.storage());
   };
+  std::map<std::string, std::string> not_set_up;  // why, by mode
   for (const Contestant& contestant : plan.contestants) {
     run.contestant = contestant;
     // Another scenario may have made its image already.
-    if (contestant.image_suffix.empty() || !stage.Has(plan.image.path + contestant.image_suffix)) SetUp(run);
+    const bool there = !contestant.image_suffix.empty() && stage.Has(plan.image.path + contestant.image_suffix);
+    if (there || contestant.setup.empty()) continue;
+    say(fmt::format("preparing the image for {}, not measured", contestant.mode));
+    try {
+      SetUp(run);
+    } catch (const std::exception& error) {
+      not_set_up[contestant.mode] = error.what();
+    }
   }
   const std::vector<Turn> turns = Turns(plan.contestants.size(), plan.repeats);
   for (size_t i = 0; i < turns.size() && !stop.stop_requested(); ++i) {
@@ -73,6 +82,15 @@ Scenario RunScenario(const Stage& stage, const ScenarioPlan& plan, const std::st
         fmt::format("[{}/{}] {} {} #{}: ", i + 1, turns.size(), plan.name, run.contestant.mode, run.repeat);
     run.say = [&](const std::string& text) { say(who + text); };
     run.say("begins");
+    if (const auto why = not_set_up.find(run.contestant.mode); why != not_set_up.end()) {
+      Run failed;
+      failed.mode = run.contestant.mode;
+      failed.repeat = run.repeat;
+      failed.error = why->second;
+      scenario.runs.push_back(failed);
+      run.say(OneLine(failed));
+      continue;
+    }
     scenario.runs.push_back(plan.hosts > 1 ? MeasureGang(run, plan.hosts) : MeasureRun(run));
     run.say(OneLine(scenario.runs.back()));
   }

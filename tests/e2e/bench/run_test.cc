@@ -248,6 +248,19 @@ TEST_F(SociBench, ASnapshotterThatDoesNotStartIsTheRunsError) {
   EXPECT_THAT(LeftBehind(), IsEmpty());
 }
 
+TEST_F(SociBench, APeerWhoseImageCannotBePreparedFailsAlone) {
+  std::ofstream(folder_ / "peer.toml") << "snapshotter = \"overlayfs\"\nmode = \"peer\"\n"
+                                       << "setup = [\"sh -c 'touch $TMPDIR/rest; echo no converter; exit 4'\"]\n";
+  const test::CommandResult bench =
+      Bench({"--mode", "local", "--snapshotter", folder_ / "peer.toml", "-n", "1", "--work", "true"});
+  EXPECT_EQ(bench.exit_code, 1);
+  EXPECT_THAT(bench.err, HasSubstr("failed with exit code 4: no converter"));
+  const Result result = ReadJson();
+  ASSERT_EQ(result.scenarios.at(0).runs.size(), 2u);
+  EXPECT_EQ(result.scenarios[0].runs[0].error, "");
+  EXPECT_THAT(LeftBehind(), IsEmpty());
+}
+
 TEST_F(SociBench, AnInterruptedBenchmarkKeepsWhatItHasAndLeavesNothing) {
   test::Process bench(
       Line({"--mode", "lazy", "-n", "5", "--ready-line", "begun", "--work", "sh -c 'echo begun; sleep 600'"}),
