@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <sys/mount.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -53,13 +54,17 @@ class UnpackTrouble : public LazyStart {
     WaitForSnapshotter();
   }
   // Regular files of layers, whatever state they are in.
-  size_t LayerFiles() const {
+  size_t LayerFiles(const std::string& below = "") const {
     size_t files = 0;
     std::error_code none;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(daemon_.state() + "/layers", none)) {
-      files += entry.is_regular_file(none) ? 1 : 0;
-    }
-    return files;
+    // Some of them go while they are counted.
+    std::filesystem::recursive_directory_iterator entry(daemon_.state() + "/layers" + below, none), end;
+    for (; !none && entry != end; entry.increment(none)) files += entry->is_regular_file(none) ? 1 : 0;
+    return none && none != std::errc::no_such_file_or_directory ? files + 1 : files;
+  }
+  // Layers that containerd has committed already stay until it collects them.
+  bool NothingHalfDoneIsLeft() {
+    return WaitUntil([this] { return LayerFiles("/unpacking") + LayerFiles("/gone") == 0; });
   }
   bool NothingIsLeft() {
     return WaitUntil([this] { return LayerFiles() == 0; });
@@ -80,7 +85,7 @@ TEST_F(UnpackTrouble, ADaemonThatIsKilledInTheMiddleLeavesNothingAndPullsAgain) 
   EXPECT_NE(pull->Wait(std::chrono::seconds(30)), 0);
   StartDaemonAgain();
   containerd_.RemoveAllImages();
-  EXPECT_TRUE(NothingIsLeft()) << daemon_.Log();
+  EXPECT_TRUE(NothingHalfDoneIsLeft()) << daemon_.Log();
   link_->SetDown(false);
   PullLazily(reference);
   ExpectSealed(image, reference, 1);
@@ -94,7 +99,7 @@ TEST_F(UnpackTrouble, ADaemonStopsInTheMiddleAtOnceAndLeavesNothing) {
   pull->Stop();
   StartDaemonAgain();
   containerd_.RemoveAllImages();
-  EXPECT_TRUE(NothingIsLeft()) << daemon_.Log();
+  EXPECT_TRUE(NothingHalfDoneIsLeft()) << daemon_.Log();
   link_->SetDown(false);
   PullLazily(reference);
   ExpectSealed(image, reference, 1);
@@ -131,17 +136,14 @@ TEST_F(UnpackTrouble, AllLayersOfAnImageAreUnderWayFromItsFirstPrepareOn) {
   const TestImage image = BigImage(1, 3);
   const std::string reference = Push(image, "app");
   // The first layer's bytes do not all come: its Prepare is the only one.
-  link_->GoDownAfter(1 << 20);
-  Process pull({Daemon::Program("soci-snapshotter"), "pull", "--plain-http", "--containerd", containerd_.address(),
-                "--namespace", containerd_.name_space(), reference},
-               sandbox_ / "pull.log");
+  const auto pull = StartPullUntilTheLinkIsDown(reference, 1 << 19);
   EXPECT_TRUE(WaitUntil([&] {
     const std::vector<std::string> states = LayerStates();
     return std::count_if(states.begin(), states.end(),
                          [](const std::string& state) { return state.find(": unpacking") != std::string::npos; }) >= 3;
   })) << daemon_.Log();
   link_->SetDown(false);
-  EXPECT_EQ(pull.Wait(std::chrono::seconds(60)), 0) << daemon_.Log();
+  EXPECT_EQ(pull->Wait(std::chrono::seconds(60)), 0) << daemon_.Log();
   ExpectSealed(image, reference, 2);
 }
 
@@ -154,10 +156,14 @@ TEST_F(UnpackShortOfTime, WhatTheRegistryDoesNotGiveUsIsLeftToContainerd) {
   const TestImage image = BigImage(1);
   const std::string reference = Push(image, "app");
   const auto pull = StartPullUntilTheLinkIsDown(reference);
-  ASSERT_TRUE(WaitUntil([&] { return StateOf(image.layers()[1]) == "deferred"; })) << daemon_.Log();
+  // Of the first that did not come whole.
+  ASSERT_TRUE(WaitUntil([&] {
+    const std::vector<std::string> states = LayerStates();
+    return std::any_of(states.begin(), states.end(),
+                       [](const std::string& state) { return state.find(": deferred") != std::string::npos; });
+  })) << daemon_.Log();
   link_->SetDown(false);
   EXPECT_EQ(pull->Wait(std::chrono::seconds(60)), 0) << daemon_.Log();
-  EXPECT_EQ(StateOf(image.layers()[1]), "deferred");
   EXPECT_THAT(Output(reference, {"sha256sum", "/srv1/big"}),
               StartsWith(oci::Digest::Of(NoiseBytes(kBigFile, 1)).Hex()));
 }
