@@ -12,6 +12,8 @@
 #include <array>
 #include <cerrno>
 
+#include "bench/link/answer_fault.h"
+#include "bench/link/http_head.h"
 #include "bench/link/request_counter.h"
 
 namespace soci {
@@ -90,14 +92,32 @@ struct Link::Connection {
   std::atomic<int> upstream_fd{-1};  // as in `upstream`, for Cut()
   std::atomic<bool> answer_begins{true};
   RateLimiter rate_limit;
+  Mutex fault_mutex;                         // a leaf
+  Fault fault SOCI_GUARDED_BY(fault_mutex);  // of the next answer
 };
 
 std::string LinkCounters::ToJson() const {
-  return fmt::format(R"({{"connections":{},"open_connections":{},"bytes_down":{},"bytes_up":{},"requests":{}}})",
-                     connections, open_connections, bytes_down, bytes_up, requests);
+  return fmt::format(
+      R"({{"connections":{},"open_connections":{},"bytes_down":{},"bytes_up":{},"requests":{},"redirects":{},)"
+      R"("credentials_refused":{},"unavailable":{},"resets":{},"stalls":{},"flips":{}}})",
+      connections, open_connections, bytes_down, bytes_up, requests, redirects, credentials_refused, unavailable,
+      resets, stalls, flips);
 }
 
 Result<std::unique_ptr<Link>> Link::Start(LinkOptions options) {
+  auto total_rate = std::make_shared<RateLimiter>(options.total_bytes_per_second, kTotalSlack);
+  std::unique_ptr<Link> blob_host;
+  if (options.redirect_blobs) {
+    LinkOptions second = options;
+    second.redirect_blobs = false;
+    second.listen_port = 0;
+    SOCI_ASSIGN_OR_RETURN(blob_host, StartOne(std::move(second), total_rate, nullptr, true));
+  }
+  return StartOne(std::move(options), std::move(total_rate), std::move(blob_host), false);
+}
+
+Result<std::unique_ptr<Link>> Link::StartOne(LinkOptions options, std::shared_ptr<RateLimiter> total_rate,
+                                             std::unique_ptr<Link> blob_host, bool is_blob_host) {
   UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
   ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -111,15 +131,20 @@ Result<std::unique_ptr<Link>> Link::Start(LinkOptions options) {
       ::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &length) != 0) {
     return ErrnoStatus(errno, fmt::format("listen on 127.0.0.1:{}", options.listen_port));
   }
-  return std::unique_ptr<Link>(new Link(std::move(options), std::move(listener), ntohs(address.sin_port)));
+  return std::unique_ptr<Link>(new Link(std::move(options), std::move(listener), ntohs(address.sin_port),
+                                        std::move(total_rate), std::move(blob_host), is_blob_host));
 }
 
-Link::Link(LinkOptions options, UniqueFd listener, uint16_t port)
+Link::Link(LinkOptions options, UniqueFd listener, uint16_t port, std::shared_ptr<RateLimiter> total_rate,
+           std::unique_ptr<Link> blob_host, bool is_blob_host)
     : options_(std::move(options)),
       listener_(std::move(listener)),
       port_(port),
       first_byte_(options_.delay, options_.first_byte_p99, options_.seed),
-      total_rate_(options_.total_bytes_per_second, kTotalSlack),
+      faults_(options_.faults, options_.seed),
+      total_rate_(std::move(total_rate)),
+      blob_host_(std::move(blob_host)),
+      is_blob_host_(is_blob_host),
       accept_thread_([this] { Accept(); }) {}
 
 Link::~Link() {
@@ -177,19 +202,83 @@ void Link::Serve(const std::shared_ptr<Connection>& connection) {
 void Link::PumpUp(const std::shared_ptr<Connection>& connection) {
   std::array<char, kPieceBytes> piece;
   RequestCounter counter;
+  RequestSplitter splitter;
   for (;;) {
     const ssize_t received = Receive(connection->client.get(), piece.data(), piece.size());
     if (received <= 0) break;
     connection->answer_begins = true;
-    requests_ += counter.Feed({piece.data(), static_cast<size_t>(received)});
-    if (!SendAll(connection->upstream.get(), piece.data(), static_cast<size_t>(received))) break;
-    bytes_up_ += static_cast<uint64_t>(received);
+    const std::string_view bytes(piece.data(), static_cast<size_t>(received));
+    requests_ += counter.Feed(bytes);
+    bytes_up_ += bytes.size();
+    bool sent = true;
+    if (options_.ReadsRequests() || is_blob_host_) {
+      for (const RequestSplitter::Piece& part : splitter.Feed(bytes)) {
+        sent = sent && (part.is_head ? PassRequest(*connection, part.bytes)
+                                     : SendAll(connection->upstream.get(), part.bytes.data(), part.bytes.size()));
+      }
+    } else {
+      sent = SendAll(connection->upstream.get(), bytes.data(), bytes.size());
+    }
+    if (!sent) break;
   }
   ::shutdown(connection->upstream.get(), SHUT_WR);
 }
 
+// Passes a request on to upstream, or answers it here. False ends the connection.
+bool Link::PassRequest(Connection& connection, const std::string& head) {
+  const RequestLine line = ParseRequestLine(head);
+  if (!line.IsForApi()) Pause(options_.token_delay);
+  if (is_blob_host_ && !HttpHeader(head, "authorization").empty()) {
+    ++credentials_refused_;
+    return Answer(connection, "400 Bad Request\r\n");
+  }
+  if (line.IsBlobDownload()) {
+    if (blob_host_) {
+      ++redirects_;
+      return Answer(connection, fmt::format("307 Temporary Redirect\r\nLocation: http://127.0.0.1:{}{}\r\n",
+                                            blob_host_->port(), line.path));
+    }
+    const Fault fault = faults_.Next();
+    if (fault.kind == Fault::Kind::kUnavailable) {
+      ++unavailable_;
+      return Answer(connection, "503 Service Unavailable\r\n");
+    }
+    MutexLock lock(connection.fault_mutex);
+    connection.fault = fault;
+  }
+  return SendAll(connection.upstream.get(), head.data(), head.size());
+}
+
+// Nothing else is on its way to the client: it sends a request when it has the answer to the last one.
+bool Link::Answer(Connection& connection, std::string_view status_and_headers) {
+  const std::string answer = fmt::format("HTTP/1.1 {}Content-Length: 0\r\n\r\n", status_and_headers);
+  std::this_thread::sleep_for(first_byte_.Next());
+  bytes_down_ += answer.size();
+  return SendAll(connection.client.get(), answer.data(), answer.size());
+}
+
+// False ends the connection.
+bool Link::ActFault(Connection& connection, Fault::Kind kind) {
+  if (kind == Fault::Kind::kFlip) ++flips_;
+  if (kind == Fault::Kind::kStall) {
+    ++stalls_;
+    Pause(options_.faults.stall_for);
+  }
+  if (kind != Fault::Kind::kReset) return true;
+  ++resets_;
+  connection.Cut();
+  return false;
+}
+
+// Ends early when the link does.
+void Link::Pause(std::chrono::milliseconds time) const {
+  constexpr std::chrono::milliseconds kStep(20);
+  for (; time.count() > 0 && !stopping_ && !down_; time -= kStep) std::this_thread::sleep_for(std::min(time, kStep));
+}
+
 void Link::PumpDown(const std::shared_ptr<Connection>& connection) {
   std::array<char, kPieceBytes> piece;
+  AnswerFault answer_fault;
   for (;;) {
     const ssize_t received = Receive(connection->upstream.get(), piece.data(), piece.size());
     if (received <= 0) break;
@@ -197,10 +286,13 @@ void Link::PumpDown(const std::shared_ptr<Connection>& connection) {
     if (connection->answer_begins.exchange(false)) {
       std::this_thread::sleep_for(first_byte_.Next());
       connection->rate_limit.Restart(std::chrono::steady_clock::now());
+      MutexLock lock(connection->fault_mutex);
+      answer_fault.Begin(std::exchange(connection->fault, Fault{}));
     }
+    if (!ActFault(*connection, answer_fault.Next(piece.data(), count))) return;
     const auto now = std::chrono::steady_clock::now();
     std::this_thread::sleep_until(
-        std::max(connection->rate_limit.Reserve(count, now), total_rate_.Reserve(count, now)));
+        std::max(connection->rate_limit.Reserve(count, now), total_rate_->Reserve(count, now)));
     if (bytes_until_down_ >= 0 && bytes_until_down_.fetch_sub(received) < received) {
       bytes_until_down_ = -1;
       SetDown(true);
@@ -217,6 +309,7 @@ void Link::PumpDown(const std::shared_ptr<Connection>& connection) {
 void Link::SetDown(bool down) {
   down_ = down;
   if (down) CutAll();
+  if (blob_host_) blob_host_->SetDown(down);
 }
 
 void Link::CutAll() {
@@ -225,8 +318,20 @@ void Link::CutAll() {
 }
 
 LinkCounters Link::counters() const {
+  LinkCounters all = blob_host_ ? blob_host_->counters() : LinkCounters{};
   MutexLock lock(mutex_);
-  return {connections_, open_.size(), bytes_down_, bytes_up_, requests_};
+  all.connections += connections_;
+  all.open_connections += open_.size();
+  all.bytes_down += bytes_down_;
+  all.bytes_up += bytes_up_;
+  all.requests += requests_;
+  all.redirects += redirects_;
+  all.credentials_refused += credentials_refused_;
+  all.unavailable += unavailable_;
+  all.resets += resets_;
+  all.stalls += stalls_;
+  all.flips += flips_;
+  return all;
 }
 
 }  // namespace soci

@@ -52,9 +52,10 @@ int main(int argc, char** argv) {
   uint16_t port = 0;
   app.add_option("--upstream", upstream, "HOST:PORT to forward to");
   app.add_option("--port", port, "port on 127.0.0.1; 0 lets the system choose");
-  app.add_option(
-      "--link", link_text,
-      "DELAY,CONNECTION_RATE,TOTAL_RATE, or profile A, B or C; then p99=TIME (of the first byte), seed=NUMBER");
+  app.add_option("--link", link_text,
+                 "DELAY,CONNECTION_RATE,TOTAL_RATE, or profile A, B or C; then p99=TIME (of the first byte), redirect, "
+                 "token=TIME, 503=, reset=, "
+                 "stall=, flip=SHARE, stall-for=TIME, seed=NUMBER");
   app.add_flag("--calibrate", calibrate, "download through the link and say what it does; nothing is forwarded");
   CLI11_PARSE(app, argc, argv);
 

@@ -61,20 +61,44 @@ std::string_view Profile(std::string_view letter) {
   return {};
 }
 
+Status ParseShare(std::string_view text, double& share) {
+  SOCI_ASSIGN_OR_RETURN(share, ParseQuantity(text, {{"", 1}, {"%", 0.01}}));
+  if (share > 1) return absl::InvalidArgumentError(fmt::format("link: \"{}\" is more than all", text));
+  return OkStatus();
+}
+
+Status ParseTime(std::string_view text, std::chrono::milliseconds& time) {
+  SOCI_ASSIGN_OR_RETURN(time, ParseDelay(text));
+  return OkStatus();
+}
+
 Status ParseExtra(std::string_view text, LinkOptions& link) {
   const size_t equals = text.find('=');
   const std::string_view name = text.substr(0, equals);
   const std::string_view value = equals == std::string_view::npos ? "" : text.substr(equals + 1);
+  if (text == "redirect") {
+    link.redirect_blobs = true;
+    return OkStatus();
+  }
   if (name == "p99") {
-    SOCI_ASSIGN_OR_RETURN(link.first_byte_p99, ParseDelay(value));
+    SOCI_RETURN_IF_ERROR(ParseTime(value, link.first_byte_p99));
     if (link.first_byte_p99 < link.delay) return absl::InvalidArgumentError("link: p99 is below the delay");
     return OkStatus();
   }
+  if (name == "token") return ParseTime(value, link.token_delay);
+  if (name == "stall-for") return ParseTime(value, link.faults.stall_for);
+  if (name == "503") return ParseShare(value, link.faults.unavailable);
+  if (name == "reset") return ParseShare(value, link.faults.reset);
+  if (name == "stall") return ParseShare(value, link.faults.stall);
+  if (name == "flip") return ParseShare(value, link.faults.flip);
   if (name == "seed") {
     const auto parsed = std::from_chars(value.data(), value.data() + value.size(), link.seed);
     if (parsed.ec == std::errc() && parsed.ptr == value.data() + value.size()) return OkStatus();
   }
-  return absl::InvalidArgumentError(fmt::format("link: \"{}\" is neither p99=TIME nor seed=NUMBER", text));
+  return absl::InvalidArgumentError(fmt::format(
+      "link: \"{}\" is none of p99=, token=, stall-for=TIME, 503=, reset=, stall=, flip=SHARE, seed=NUMBER, "
+      "redirect",
+      text));
 }
 
 }  // namespace
@@ -86,6 +110,11 @@ Result<LinkOptions> ParseLink(std::string_view text) {
     parts.erase(parts.begin());
     parts.insert(parts.begin(), its.begin(), its.end());
   }
+  if (parts[0] == "D") {
+    return absl::UnimplementedError(
+        "link: D is A before a disk that takes 125 MB/s, and this machine's disk cannot be held to that: throttling by "
+        "cgroup v1 does not see buffered writes; use A on a machine with such a disk");
+  }
   if (parts.size() < 3) {
     return absl::InvalidArgumentError(
         fmt::format("link: \"{}\" is neither A, B, C nor DELAY,CONNECTION_RATE,TOTAL_RATE", text));
@@ -95,6 +124,10 @@ Result<LinkOptions> ParseLink(std::string_view text) {
   SOCI_ASSIGN_OR_RETURN(link.connection_bytes_per_second, ParseRate(parts[1]));
   SOCI_ASSIGN_OR_RETURN(link.total_bytes_per_second, ParseRate(parts[2]));
   for (size_t i = 3; i < parts.size(); ++i) SOCI_RETURN_IF_ERROR(ParseExtra(parts[i], link));
+  const FaultOptions& faults = link.faults;
+  if (faults.unavailable + faults.reset + faults.stall + faults.flip > 1) {
+    return absl::InvalidArgumentError("link: the faults' shares are more than all");
+  }
   return link;
 }
 
@@ -105,8 +138,17 @@ std::string LinkText(const LinkOptions& link) {
   };
   std::string text = fmt::format("{} ms", link.delay.count());
   if (link.first_byte_p99 > link.delay) text += fmt::format(" (99 %: {} ms)", link.first_byte_p99.count());
-  return text + ", " + rate(link.connection_bytes_per_second, "per connection") + ", " +
-         rate(link.total_bytes_per_second, "in all");
+  text += ", " + rate(link.connection_bytes_per_second, "per connection");
+  text += ", " + rate(link.total_bytes_per_second, "in all");
+  if (link.token_delay.count() > 0) text += fmt::format(", tokens {} ms later", link.token_delay.count());
+  if (link.redirect_blobs) text += ", blobs redirected";
+  for (const auto& [share, what] : {std::pair(link.faults.unavailable, "503"),
+                                    {link.faults.reset, "reset"},
+                                    {link.faults.stall, "stalled"},
+                                    {link.faults.flip, "with a false bit"}}) {
+    if (share > 0) text += fmt::format(", {:g} % {}", share * 100, what);
+  }
+  return text;
 }
 
 }  // namespace soci

@@ -165,7 +165,8 @@ TEST(Link, EndsWithConnectionsOpen) {
 
 TEST(Link, CountersAreJson) {
   EXPECT_EQ((LinkCounters{3, 1, 20, 10, 2}).ToJson(),
-            R"({"connections":3,"open_connections":1,"bytes_down":20,"bytes_up":10,"requests":2})");
+            R"({"connections":3,"open_connections":1,"bytes_down":20,"bytes_up":10,"requests":2,)"
+            R"("redirects":0,"credentials_refused":0,"unavailable":0,"resets":0,"stalls":0,"flips":0})");
 }
 
 }  // namespace
