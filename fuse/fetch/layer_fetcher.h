@@ -32,6 +32,15 @@ class LayerFetcher {
   // keeps sending bytes that do not match; kUnavailable or kDeadlineExceeded after the retry budget.
   virtual void Get(SpanId span, FetchClass fetch_class, Callback done) = 0;
 
+  // Fetches these as replay, neighbours together, in this order otherwise. Called back once for each as by Get: ok, or
+  // kAlreadyExists, or why it did not come; some perhaps at once on this thread. Never blocks.
+  using Arrived = std::function<void(SpanId, const Status&)>;
+  virtual void Replay(const std::vector<SpanId>& spans, const Arrived& arrived) {
+    for (const SpanId span : spans) {
+      Get(span, FetchClass::kReplay, [arrived, span](const auto& got) { arrived(span, got.status()); });
+    }
+  }
+
   // Fetches these as read-ahead if they are not here or under way already. Nobody hears how it went; never blocks.
   virtual void Foresee(const std::vector<SpanId>& spans) = 0;
 

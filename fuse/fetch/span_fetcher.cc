@@ -115,9 +115,11 @@ std::optional<Result<std::shared_ptr<const SpanBuffer>>> SpanFetcher::AnswerOrJo
   if (!flight) {
     if (store_.IsPresent(span)) return absl::AlreadyExistsError(Where(span) + ": it is in the store");
     flight = &flights_.Add(span, fetch_class, scheduler_.NextOrder(), Flight::State::kQueued);
-    last_miss_ = flight->order;
-    fill_.MoveTo(span);
-    if (fetch_class == FetchClass::kDemand) ++scheduler_.counters().demand_misses;
+    if (fetch_class == FetchClass::kDemand) {
+      last_miss_ = flight->order;
+      fill_.MoveTo(span);
+      ++scheduler_.counters().demand_misses;
+    }
   } else if (fetch_class == FetchClass::kDemand) {
     ++scheduler_.counters().demand_joins;
   }
@@ -148,6 +150,19 @@ Approach SpanFetcher::ApproachTo(SpanId span, const RangeTransfer& transfer) con
   const uint64_t position = table_->Extent(transfer.spans().front()).compressed.begin + received;
   return {
       .ahead = wanted.begin > position ? wanted.begin - position : 0, .span = wanted.size(), .flowing = received > 0};
+}
+
+void SpanFetcher::Replay(const std::vector<SpanId>& spans, const Arrived& arrived) {
+  std::vector<std::pair<SpanId, Status>> answers;
+  {
+    // All under one lock, so that neighbours find each other before the first of them starts.
+    MutexLock lock(mutex_);
+    for (const SpanId span : spans) {
+      Callback done = [arrived, span](const auto& got) { arrived(span, got.status()); };
+      if (auto answer = AnswerOrJoin(span, FetchClass::kReplay, done)) answers.emplace_back(span, answer->status());
+    }
+  }
+  for (const auto& [span, status] : answers) arrived(span, status);
 }
 
 void SpanFetcher::Foresee(const std::vector<SpanId>& spans) {
@@ -284,7 +299,7 @@ void SpanFetcher::Expire(Clock::TimePoint now, std::vector<std::function<void()>
     for (const Waiter& waiter : flight.waiters) next_due_ = std::min(next_due_, waiter.deadline);
 
     bool idle = flight.state == Flight::State::kQueued || flight.state == Flight::State::kBackingOff;
-    bool for_nobody = flight.fetch_class == FetchClass::kDemand ||
+    bool for_nobody = flight.fetch_class <= FetchClass::kReplay ||
                       (flight.fetch_class == FetchClass::kFill && fill_state_ != FillState::kRunning);
     if (idle && flight.waiters.empty() && for_nobody) {
       abandoned.push_back(span);

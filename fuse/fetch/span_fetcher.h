@@ -25,6 +25,7 @@ class SpanFetcher final : public LayerFetcher {
   ~SpanFetcher() override;
 
   void Get(SpanId span, FetchClass fetch_class, Callback done) override;
+  void Replay(const std::vector<SpanId>& spans, const Arrived& arrived) override;
   void Foresee(const std::vector<SpanId>& spans) override;
   void StartFill(std::function<void()> complete) override;
   void StopFill() override;

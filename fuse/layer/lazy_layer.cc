@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "fuse/fetch/layer_fetcher.h"
+#include "fuse/layer/first_reads.h"
 #include "fuse/layer/make_layer_reader.h"
+#include "fuse/layer/program_clock.h"
 #include "fuse/store/backing_store.h"
 #include "indexer/base/thread_pool.h"
 
@@ -23,13 +25,18 @@ constexpr int kMostAttempts = 8;
 
 struct LazyLayer::Parts {
   Parts(std::shared_ptr<const LayerTable> layer_table, BackingStore& backing_store, LayerFetcher& layer_fetcher,
-        ThreadPool& pool)
-      : table(std::move(layer_table)), store(backing_store), fetcher(layer_fetcher), io_pool(pool) {}
+        ThreadPool& pool, ProgramClock* program_clock)
+      : table(std::move(layer_table)),
+        store(backing_store),
+        fetcher(layer_fetcher),
+        io_pool(pool),
+        clock(program_clock) {}
 
   const std::shared_ptr<const LayerTable> table;
   BackingStore& store;  // these three only inside the gate
   LayerFetcher& fetcher;
   ThreadPool& io_pool;
+  ProgramClock* const clock;
   OpenGate gate;
 };
 
@@ -54,6 +61,7 @@ class LazyLayer::FileRead : public std::enable_shared_from_this<FileRead> {
   // Gets the spans that are still wanted.
   void GetSpans() {
     if (++attempts_ > kMostAttempts) return Fail(absl::InternalError("spans come and go"));
+    if (parts_->clock != nullptr && !wait_) wait_.emplace(*parts_->clock);
     std::vector<SpanId> absent;
     {
       MutexLock lock(mutex_);
@@ -140,7 +148,8 @@ class LazyLayer::FileRead : public std::enable_shared_from_this<FileRead> {
   const ReadReply reply_;
   bool is_in_one_span_ = false;
   int attempts_ = 0;
-  std::vector<SpanId> spans_;  // still wanted
+  std::optional<ProgramClock::Wait> wait_;  // from the first span that was not there to the end of the read
+  std::vector<SpanId> spans_;               // still wanted
   // Touched by one thread at a time, or under mutex_ while answers come in.
   std::unique_ptr<std::byte[]> buffer_;
   std::shared_ptr<const SpanBuffer> whole_;  // the one span of a small read: answered without a copy
@@ -151,8 +160,9 @@ class LazyLayer::FileRead : public std::enable_shared_from_this<FileRead> {
 };
 
 LazyLayer::LazyLayer(std::shared_ptr<const LayerTable> table, BackingStore& store, LayerFetcher& fetcher,
-                     ThreadPool& io_pool, const ReadAheadOptions& read_ahead)
-    : parts_(std::make_shared<Parts>(std::move(table), store, fetcher, io_pool)),
+                     ThreadPool& io_pool, const ReadAheadOptions& read_ahead, const ReadObservers& observers)
+    : parts_(std::make_shared<Parts>(std::move(table), store, fetcher, io_pool, observers.clock)),
+      observers_(observers),
       read_ahead_(parts_->table, read_ahead) {}
 
 LazyLayer::~LazyLayer() { parts_->gate.Close(); }
@@ -180,17 +190,19 @@ void LazyLayer::Read(InodeId file, uint64_t offset, size_t size, ReadReply reply
     scratch_taken = true;
     reply(ByteSpan(scratch).first(*count));
     scratch_taken = false;
-    return LookAhead(file, attributes->content, wanted, false);
+    return FollowUp(file, attributes->content, wanted, false);
   }
   const auto read = std::make_shared<FileRead>(parts_, file, offset, wanted, std::move(reply));
   const bool missed = absl::IsFailedPrecondition(count.status());
   // Else it would block, or failed: then it fails there as well, and is told once.
   missed ? read->GetSpans() : read->ReadOnPool();
-  LookAhead(file, attributes->content, wanted, missed);
+  FollowUp(file, attributes->content, wanted, missed);
 }
 
-void LazyLayer::LookAhead(InodeId file, const UncompressedRange& content, const UncompressedRange& wanted,
-                          bool missed) {
+void LazyLayer::FollowUp(InodeId file, const UncompressedRange& content, const UncompressedRange& wanted, bool missed) {
+  if (observers_.first_reads != nullptr) {
+    observers_.first_reads->OnRead({file, wanted.begin - content.begin, wanted, missed});
+  }
   if (parts_->store.present_count() == parts_->table->span_count()) return;
   const std::vector<SpanId> spans = read_ahead_.OnRead(file, content, wanted, missed);
   if (!spans.empty()) parts_->fetcher.Foresee(spans);
@@ -198,8 +210,8 @@ void LazyLayer::LookAhead(InodeId file, const UncompressedRange& content, const 
 
 std::unique_ptr<LayerReader> MakeLayerReader(std::shared_ptr<const LayerTable> table, BackingStore& store,
                                              LayerFetcher& fetcher, ThreadPool& io_pool,
-                                             const ReadAheadOptions& read_ahead) {
-  return std::make_unique<LazyLayer>(std::move(table), store, fetcher, io_pool, read_ahead);
+                                             const ReadAheadOptions& read_ahead, const ReadObservers& observers) {
+  return std::make_unique<LazyLayer>(std::move(table), store, fetcher, io_pool, read_ahead, observers);
 }
 
 }  // namespace soci

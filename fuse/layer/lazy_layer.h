@@ -9,6 +9,7 @@
 #include <string>
 
 #include "fuse/layer/layer_reader.h"
+#include "fuse/layer/make_layer_reader.h"
 #include "fuse/layer/open_gate.h"
 #include "fuse/layer/read_ahead.h"
 #include "indexer/base/mutex.h"
@@ -22,7 +23,7 @@ class ThreadPool;
 class LazyLayer final : public LayerReader {
  public:
   LazyLayer(std::shared_ptr<const LayerTable> table, BackingStore& store, LayerFetcher& fetcher, ThreadPool& io_pool,
-            const ReadAheadOptions& read_ahead);
+            const ReadAheadOptions& read_ahead, const ReadObservers& observers);
   ~LazyLayer() override;
 
   const LayerTable& table() const override;
@@ -32,9 +33,11 @@ class LazyLayer final : public LayerReader {
   struct Parts;    // what a read needs, kept alive by the reads that still wait
   class FileRead;  // one read that was not answered at once
 
-  void LookAhead(InodeId file, const UncompressedRange& content, const UncompressedRange& wanted, bool missed);
+  // After the read was answered or is on its way: what may be read next, and who wants to know.
+  void FollowUp(InodeId file, const UncompressedRange& content, const UncompressedRange& wanted, bool missed);
 
   const std::shared_ptr<Parts> parts_;
+  const ReadObservers observers_;
   ReadAhead read_ahead_;
 };
 
