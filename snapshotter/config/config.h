@@ -67,6 +67,20 @@ struct PullConfig {
   uint32_t parallel_layers = 3;  // as containerd's own pull
 };
 
+struct RecordConfig {
+  bool enabled = true;
+  uint32_t quiet_seconds = 20;
+  uint64_t max_bytes = 4_GiB;
+};
+
+// Whose records are replayed: nobody's, those this host made, or published ones too.
+enum class RecordTrust { kNone, kOwn, kPublished };
+
+struct ReplayConfig {
+  bool enabled = true;
+  RecordTrust trust = RecordTrust::kOwn;
+};
+
 struct FuseConfig {
   uint32_t threads = 0;  // 0: one per core
 };
@@ -80,6 +94,8 @@ struct Config {
   RegistryConfig registry;
   FetchConfig fetch;
   PullConfig pull;
+  RecordConfig record;
+  ReplayConfig replay;
   FuseConfig fuse;
 };
 

@@ -20,7 +20,10 @@ constexpr EnumNames<log::Level, 4> kLevelNames = {{{"debug", log::Level::kDebug}
                                                    {"info", log::Level::kInfo},
                                                    {"warning", log::Level::kWarning},
                                                    {"error", log::Level::kError}}};
+constexpr EnumNames<RecordTrust, 3> kRecordTrustNames = {
+    {{"none", RecordTrust::kNone}, {"own", RecordTrust::kOwn}, {"published", RecordTrust::kPublished}}};
 constexpr const auto& NamesOf(TrustPolicy) { return kTrustNames; }
+constexpr const auto& NamesOf(RecordTrust) { return kRecordTrustNames; }
 constexpr const auto& NamesOf(log::Level) { return kLevelNames; }
 
 template <typename Value>
@@ -130,6 +133,17 @@ std::vector<ConfigKey> MakeKeys() {
       Row<&C::pull, &PullConfig::unpack>(
           "pull.unpack", "Download and unpack layers that have no zTOC ourselves, all of an image at once"),
       Row<&C::pull, &PullConfig::parallel_layers>("pull.parallel_layers", "Layers that are unpacked at once"),
+      Row<&C::record, &RecordConfig::enabled>("record.enabled",
+                                              "Note what containers read first, for replay at the image's next pull"),
+      Row<&C::record, &RecordConfig::quiet_seconds>("record.quiet_seconds",
+                                                    "Recording ends when a program has read nothing new for so long"),
+      Row<&C::record, &RecordConfig::max_bytes>("record.max_bytes", "... or when it has read so much"),
+      Row<&C::replay, &ReplayConfig::enabled>("replay.enabled",
+                                              "Fetch what a record says ahead of the program that will need it"),
+      Row<&C::replay, &ReplayConfig::trust>(
+          "replay.trust",
+          "Whose records are replayed: none, own (made by this host), published (own ones, else those "
+          "found beside the image)"),
       Row<&C::fuse, &FuseConfig::threads>("fuse.threads", "Threads that answer the kernel; 0: one per core"),
   };
 }

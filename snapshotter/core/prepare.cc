@@ -111,13 +111,28 @@ Result<std::vector<Mount>> Snapshotter::Create(SnapshotKind kind, const std::str
                                                const Labels& labels) {
   SOCI_ASSIGN_OR_RETURN(SnapshotStack stack, metastore_.Create(kind, key, parent, labels));
   Result<std::vector<Mount>> mounts = MakeFolderAndMounts(stack);
-  if (mounts.ok()) return mounts;
+  if (mounts.ok()) {
+    if (kind == SnapshotKind::kActive && !IsUnpacking(key)) TellOfContainer(stack);
+    return mounts;
+  }
   // containerd never hears of this snapshot. After a kill in between it is one that containerd does not know and
   // collects.
   if (Status undone = metastore_.Remove(key).status(); !undone.ok()) {
     log::Warning("snapshot {} could not be undone: {}", key, Message(undone));
   }
   return mounts;
+}
+
+void Snapshotter::TellOfContainer(const SnapshotStack& stack) {
+  std::vector<oci::LayerDigest> layers;
+  const Snapshot* highest = nullptr;
+  for (auto parent = stack.parents.rbegin(); parent != stack.parents.rend(); ++parent) {
+    const Result<oci::LayerDigest> layer = oci::LayerDigest::Parse(parent->layer);
+    if (!parent->remote() || !layer.ok()) continue;
+    layers.push_back(*layer);
+    highest = &*parent;
+  }
+  if (highest != nullptr) provider_.ContainerPrepared(layers, highest->labels);
 }
 
 Result<std::vector<Mount>> Snapshotter::MakeFolderAndMounts(const SnapshotStack& stack) {

@@ -64,6 +64,7 @@ class Snapshotter {
   Result<std::vector<Mount>> Create(SnapshotKind kind, const std::string& key, const std::string& parent,
                                     const Labels& labels);
   void ExplainMissingLabels(const std::string& key, const Labels& labels, const std::string& containerd_namespace);
+  void TellOfContainer(const SnapshotStack& stack);
   Result<std::vector<Mount>> MakeFolderAndMounts(const SnapshotStack& stack);
   Result<std::vector<Mount>> MountsOf(const SnapshotStack& stack, std::vector<std::string> lowers);
 

@@ -6,6 +6,7 @@
 
 #include "indexer/base/clock.h"
 #include "indexer/base/file_io.h"
+#include "indexer/index/record_artifact.h"
 #include "snapshotter/daemon/metric_samples.h"
 #include "snapshotter/daemon/status_report.h"
 #include "snapshotter/daemon/version.h"
@@ -37,6 +38,25 @@ ImageSessions::Options SessionOptionsOf(const Config& config) {
   return options;
 }
 
+ImageRecords::Options RecordsOptionsOf(const Config& config, RegistryClient& registry) {
+  ImageRecords::Options options;
+  options.record = config.record.enabled;
+  options.replay = config.replay.enabled && config.replay.trust != RecordTrust::kNone;
+  if (config.replay.trust == RecordTrust::kPublished && config.index.referrers) {
+    options.find_published = [&registry](const oci::Reference& image, const oci::Digest& manifest,
+                                         const std::stop_token& stop) -> Result<std::optional<Record>> {
+      FetchContext context;
+      context.fetch_class = FetchClass::kReplay;
+      context.stop = stop;
+      SOCI_ASSIGN_OR_RETURN(std::optional<FoundRecord> found, FindRecord(registry, image, manifest, context));
+      return found ? std::optional<Record>(std::move(found->record)) : std::nullopt;
+    };
+  }
+  options.recorder.quiet = std::chrono::seconds(config.record.quiet_seconds);
+  options.recorder.most_bytes = config.record.max_bytes;
+  return options;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Assembly>> Assembly::Build(const Config& config) {
@@ -46,7 +66,7 @@ Result<std::unique_ptr<Assembly>> Assembly::Build(const Config& config) {
 }
 
 Assembly::Assembly(const Config& config)
-    : config_(config), paths_{config.paths.state, config.paths.run}, folders_(paths_) {}
+    : config_(config), paths_{config.paths.state, config.paths.run}, program_clock_(SystemClock()), folders_(paths_) {}
 
 // First what others wait for is cut short, and requests are refused; then every mount leaves the file system, so that
 // none stays whatever takes its time afterwards. The rest is in the opposite order of the members: core, layers,
@@ -57,6 +77,7 @@ Assembly::~Assembly() {
   if (sessions_ != nullptr) sessions_->Stop();
   if (unpacks_ != nullptr) unpacks_->Stop();  // a Prepare may wait for one
   server_.reset();
+  if (records_ != nullptr) records_->Stop();
   if (live_ != nullptr) live_->Stop();
   admin_.reset();
 }
@@ -87,15 +108,18 @@ Status Assembly::Open() {
   unpacks_ = std::make_unique<LayerUnpacks>(registry_->client(), folders_, unpacks, scheduler_.get());
   sessions_ = std::make_unique<ImageSessions>(registry_->client(), folders_, SystemClock(), SessionOptionsOf(config_),
                                               config_.pull.unpack ? unpacks_.get() : nullptr);
+  records_ = std::make_unique<ImageRecords>(paths_.RecordsFolder(), SystemClock(), program_clock_,
+                                            RecordsOptionsOf(config_, registry_->client()));
   live_ = std::make_unique<LiveLayers>(LiveLayer::Parts{registry_->client(),
                                                         *scheduler_,
                                                         *mounter_,
                                                         files_,
                                                         io_,
                                                         FetcherOptions(config_),
-                                                        {config_.fetch.read_ahead_max, config_.fetch.neighbours}},
-                                       folders_, LiveLayers::Options{config_.fetch.fill});
-  provider_ = std::make_unique<LazyLayerProvider>(*sessions_, *live_, folders_, SystemClock());
+                                                        {config_.fetch.read_ahead_max, config_.fetch.neighbours},
+                                                        &program_clock_},
+                                       folders_, LiveLayers::Options{config_.fetch.fill, {}, records_.get()});
+  provider_ = std::make_unique<LazyLayerProvider>(*sessions_, *live_, folders_, SystemClock(), records_.get());
 
   Snapshotter::Options core;
   core.state = paths_.state;
@@ -123,17 +147,18 @@ std::vector<LayerReport> Assembly::LayerReports() const {
   return layers;
 }
 
-std::string Assembly::AnswerAdmin(std::string_view request) const {
+std::string Assembly::AnswerAdmin(std::string_view request) {
   const auto json = nlohmann::json::parse(request.begin(), request.end(), nullptr, false);
   const std::string verb = json.is_object() && json.contains("verb") && json["verb"].is_string() ? json["verb"] : "";
-  if (verb == "status") return StatusJson(LayerReports(), provider_->Deferrals());
+  if (verb == "status") return StatusJson(LayerReports(), provider_->Deferrals(), records_->Reports());
+  if (verb == "record-stop") return fmt::format("{{\"records\":{}}}", records_->FinishRecording(std::nullopt));
   if (verb == "version") return fmt::format("{{\"version\":\"{}\"}}", kVersion);
   return R"({"error":"unknown verb"})";
 }
 
 std::vector<MetricSample> Assembly::Metrics() const {
   return MetricSamples(LayerReports(), sessions_->counts(), unpacks_->counts(), scheduler_->counters(),
-                       scheduler_->decoded_bytes());
+                       scheduler_->decoded_bytes(), records_->totals());
 }
 
 }  // namespace soci

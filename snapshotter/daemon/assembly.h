@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fuse/fetch/fetch_scheduler.h"
+#include "fuse/layer/program_clock.h"
 #include "fuse/session/null_keeper.h"
 #include "fuse/session/session_pool.h"
 #include "fuse/store/fd_cache.h"
@@ -23,6 +24,7 @@
 #include "snapshotter/pull/layer_unpacks.h"
 #include "snapshotter/pull/lazy_layer_provider.h"
 #include "snapshotter/pull/live_layers.h"
+#include "snapshotter/replay/image_records.h"
 #include "snapshotter/service/grpc_server.h"
 #include "snapshotter/telemetry/admin_server.h"
 #include "snapshotter/telemetry/metrics_exporter.h"
@@ -42,13 +44,14 @@ class Assembly {
   explicit Assembly(const Config& config);
   Status Open();
   std::vector<LayerReport> LayerReports() const;
-  std::string AnswerAdmin(std::string_view request) const;
+  std::string AnswerAdmin(std::string_view request);
   std::vector<MetricSample> Metrics() const;
 
   const Config config_;
   const StatePaths paths_;
   DirectoryLock run_lock_;
   DirectoryLock state_lock_;
+  ProgramClock program_clock_;
   std::unique_ptr<RegistryParts> registry_;
   std::unique_ptr<FetchScheduler> scheduler_;
   NullKeeper keeper_;
@@ -58,6 +61,7 @@ class Assembly {
   LayerFolders folders_;
   std::unique_ptr<LayerUnpacks> unpacks_;
   std::unique_ptr<ImageSessions> sessions_;
+  std::unique_ptr<ImageRecords> records_;
   std::unique_ptr<LiveLayers> live_;
   std::unique_ptr<LazyLayerProvider> provider_;
   std::unique_ptr<Metastore> metastore_;

@@ -76,6 +76,12 @@ int main(int argc, char** argv) {
   status_app->add_flag("--json", status.json, "One JSON document");
   status_app->callback([&] { verb = [&](soci::StopSignals&) { return soci::StatusVerb(status); }; });
 
+  soci::RecordOptions record;
+  CLI::App* record_app = app.add_subcommand("record", "Recordings of starting containers");
+  record_app->add_flag("--stop", record.stop, "End them: the programs are ready")->required();
+  record_app->add_option("--socket", record.socket, "The daemon's admin socket")->capture_default_str();
+  record_app->callback([&] { verb = [&](soci::StopSignals&) { return soci::RecordVerb(record); }; });
+
   soci::MountLayerOptions mount;
   CLI::App* mount_app = app.add_subcommand("mount-layer", "Mount one layer of an OCI layout directory until Ctrl-C");
   mount_app->add_option("IMAGE", mount.image, "oci:DIR[:TAG]; it must be indexed")->required();

@@ -96,16 +96,31 @@ void AddUnpacks(const LayerUnpacks::Counts& unpacks, std::vector<MetricSample>& 
                      static_cast<double>(unpacks.bytes)});
 }
 
+void AddReplays(const ImageRecords::Totals& replays, std::vector<MetricSample>& samples) {
+  const auto add = [&](const char* name, const char* help, std::map<std::string, std::string> labels, uint64_t value) {
+    samples.push_back({name, help, Kind::kCounter, std::move(labels), static_cast<double>(value)});
+  };
+  add("soci_records_made_total", "Records made of starting containers", {}, replays.records_made);
+  add("soci_replays_total", "Replays begun", {}, replays.replays_started);
+  add("soci_replays_wrong_total", "Replays given up because programs needed other things", {}, replays.replays_wrong);
+  for (const auto& [outcome, count] :
+       {std::pair{"hit", replays.hits}, std::pair{"late", replays.late}, std::pair{"miss", replays.misses}}) {
+    add("soci_replay_needs_total", "Recorded spans that a program needed, by how the replay had done",
+        {{"outcome", outcome}}, count);
+  }
+}
+
 }  // namespace
 
 std::vector<MetricSample> MetricSamples(const std::vector<LayerReport>& layers, const ImageSessions::Counts& searches,
                                         const LayerUnpacks::Counts& unpacks, const FetchCounters& fetched,
-                                        uint64_t decoded_bytes) {
+                                        uint64_t decoded_bytes, const ImageRecords::Totals& replays) {
   std::vector<MetricSample> samples;
   AddLayers(layers, samples);
   AddSearches(searches, samples);
   AddUnpacks(unpacks, samples);
   AddFetched(fetched, samples);
+  AddReplays(replays, samples);
   samples.push_back({"soci_decoded_bytes",
                      "Decoded bytes that wait for the disk",
                      Kind::kGauge,

@@ -8,12 +8,13 @@
 #include "snapshotter/pull/image_session.h"
 #include "snapshotter/pull/layer_report.h"
 #include "snapshotter/pull/layer_unpacks.h"
+#include "snapshotter/replay/image_records.h"
 #include "snapshotter/telemetry/metrics_exporter.h"
 
 namespace soci {
 
 std::vector<MetricSample> MetricSamples(const std::vector<LayerReport>& layers, const ImageSessions::Counts& searches,
                                         const LayerUnpacks::Counts& unpacks, const FetchCounters& fetched,
-                                        uint64_t decoded_bytes);
+                                        uint64_t decoded_bytes, const ImageRecords::Totals& replays);
 
 }  // namespace soci

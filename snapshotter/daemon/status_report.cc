@@ -28,6 +28,27 @@ Json LayerJson(const LayerReport& layer) {
   return json;
 }
 
+Json ReplayJson(const ReplayReport& replay) {
+  const ReplayCounts& counts = replay.counts;
+  Json json = {{"record", std::string(ToString(replay.source))},
+               {"state", replay.state},
+               {"recording", replay.recording},
+               {"extents", replay.extents},
+               {"unknown_extents", replay.unknown_extents},
+               {"spans", counts.spans},
+               {"replayed_bytes", replay.bytes},
+               {"replayed_spans", counts.came},
+               {"local", counts.local},
+               {"given_up", counts.given_up},
+               {"hits", counts.hits},
+               {"late", counts.late},
+               {"misses", counts.misses},
+               {"unexpected", counts.unexpected},
+               {"time_won_ms", replay.time_won.count()}};
+  if (!replay.reason.empty()) json["reason"] = replay.reason;
+  return json;
+}
+
 std::string TimeText(std::chrono::system_clock::time_point time) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(time)));
 }
@@ -54,9 +75,26 @@ std::string LayerLine(const Json& layer) {
   return line + "\n";
 }
 
+std::string ReplayLine(const Json& replay) {
+  const std::string source = replay.value("record", "");
+  std::string line = "  record: " + source;
+  if (source != "none") {
+    line += fmt::format(", replay {}: {:.1f} MiB in {} of {} spans, {} hits, {} late, {} misses, {} not in it",
+                        replay.value("state", ""), replay.value("replayed_bytes", 0.0) / (1 << 20),
+                        replay.value("replayed_spans", 0), replay.value("spans", 0), replay.value("hits", 0),
+                        replay.value("late", 0), replay.value("misses", 0), replay.value("unexpected", 0));
+    if (replay.value("time_won_ms", 0) > 0)
+      line += fmt::format(", about {:.1f} s won", replay.value("time_won_ms", 0.0) / 1000);
+  }
+  if (replay.contains("reason")) line += "; " + replay.value("reason", "");
+  if (replay.value("recording", false)) line += "; being recorded now";
+  return line + "\n";
+}
+
 }  // namespace
 
-std::string StatusJson(const std::vector<LayerReport>& layers, const std::vector<Deferral>& deferrals) {
+std::string StatusJson(const std::vector<LayerReport>& layers, const std::vector<Deferral>& deferrals,
+                       const std::vector<ReplayReport>& replays) {
   std::map<std::string, Json> images;
   std::set<std::string> provided;
   for (const LayerReport& layer : layers) {
@@ -67,8 +105,15 @@ std::string StatusJson(const std::vector<LayerReport>& layers, const std::vector
     // It was deferred once and is lazy now: no longer of interest.
     if (provided.count(deferral.layer) == 0) images[deferral.image].push_back(DeferralJson(deferral));
   }
+  std::map<std::string, Json> replays_of;
+  for (const ReplayReport& replay : replays) {
+    if (images.count(replay.image) > 0) replays_of[replay.image] = ReplayJson(replay);
+  }
   Json list = Json::array();
-  for (auto& [image, image_layers] : images) list.push_back({{"image", image}, {"layers", std::move(image_layers)}});
+  for (auto& [image, image_layers] : images) {
+    list.push_back({{"image", image}, {"layers", std::move(image_layers)}});
+    if (replays_of.count(image) > 0) list.back()["replay"] = replays_of[image];
+  }
   return Dump({{"images", std::move(list)}});
 }
 
@@ -87,6 +132,7 @@ Result<std::string> StatusText(std::string_view json) {
                                       [](const Json& layer) { return layer.value("state", "") != "deferred"; });
       text += fmt::format("{}: {} of {} layers ours\n", name.empty() ? "(no image name)" : name, lazy, layers.size());
       for (const Json& layer : layers) text += LayerLine(layer);
+      if (image.contains("replay")) text += ReplayLine(image["replay"]);
     }
   } catch (const Json::exception& error) {
     return absl::InvalidArgumentError(fmt::format("the daemon's answer: {}", error.what()));

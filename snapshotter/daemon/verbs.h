@@ -32,6 +32,12 @@ struct StatusOptions {
 };
 int StatusVerb(const StatusOptions& options);
 
+struct RecordOptions {
+  std::string socket = "/run/soci-snapshotter/admin.sock";
+  bool stop = false;
+};
+int RecordVerb(const RecordOptions& options);
+
 struct MountLayerOptions {
   std::string image;  // oci:DIR[:TAG]
   std::string layer;  // digest or number, from 1

@@ -10,6 +10,7 @@
 #include <stop_token>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "indexer/base/result.h"
 #include "indexer/oci/digest.h"
@@ -51,6 +52,10 @@ class LayerProvider {
   // then.
   enum class RestoreFrom { kDisk, kAnywhere };
   virtual Status Restore(const oci::LayerDigest& layer, const Labels& labels, RestoreFrom from) = 0;
+
+  // A container's root was made over these layers, the lowest first; `labels` are those of the highest one's snapshot.
+  // Only news: nothing depends on it.
+  virtual void ContainerPrepared(const std::vector<oci::LayerDigest>& /*layers*/, const Labels& /*labels*/) {}
 
   // Where the layer's files are now: short (127 of them fit a page). A FUSE mount, or later a sealed directory.
   virtual Result<std::string> LowerDirectory(const oci::LayerDigest& layer) = 0;

@@ -55,6 +55,7 @@ Result<ProvideOutcome> LazyLayerProvider::Provide(const Labels& labels, const st
 
 Result<oci::LayerDigest> LazyLayerProvider::MakeLive(const LayerRequest& request, const std::stop_token& stop,
                                                      bool* told) {
+  if (records_ != nullptr) records_->Want(request.image, request.manifest);
   if (live_.IsCondemned(request.layer)) {
     return Condemned();
   }
@@ -138,6 +139,14 @@ void LazyLayerProvider::LetGoUnrestored(const oci::LayerDigest& layer) {
   if (found == unrestored_.end()) return;
   gone = std::move(found->second);
   unrestored_.erase(found);
+}
+
+void LazyLayerProvider::ContainerPrepared(const std::vector<oci::LayerDigest>& layers, const Labels& labels) {
+  if (records_ == nullptr) return;
+  auto read = ReadLayerRequest(labels);
+  const auto* request = std::get_if<LayerRequest>(&read);
+  if (request == nullptr) return;
+  records_->ContainerPrepared(request->image, {request->image.ToString(), request->manifest, layers});
 }
 
 Result<std::string> LazyLayerProvider::LowerDirectory(const oci::LayerDigest& layer) {

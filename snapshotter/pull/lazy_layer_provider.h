@@ -16,18 +16,21 @@
 #include "snapshotter/pull/layer_provider.h"
 #include "snapshotter/pull/live_layers.h"
 #include "snapshotter/pull/recent_deferrals.h"
+#include "snapshotter/replay/image_records.h"
 
 namespace soci {
 
 class LazyLayerProvider : public LayerProvider {
  public:
-  // Borrows all; they outlive it.
-  LazyLayerProvider(ImageSessions& sessions, LiveLayers& live, LayerFolders& folders, const Clock& clock)
-      : sessions_(sessions), live_(live), folders_(folders), deferrals_(clock) {}
+  // Borrows all; they outlive it. `records` may be missing.
+  LazyLayerProvider(ImageSessions& sessions, LiveLayers& live, LayerFolders& folders, const Clock& clock,
+                    ImageRecords* records = nullptr)
+      : sessions_(sessions), live_(live), folders_(folders), records_(records), deferrals_(clock) {}
 
   Result<ProvideOutcome> Provide(const Labels& labels, const std::string& containerd_namespace,
                                  const std::stop_token& stop) override;
   Status Restore(const oci::LayerDigest& layer, const Labels& labels, RestoreFrom from) override;
+  void ContainerPrepared(const std::vector<oci::LayerDigest>& layers, const Labels& labels) override;
   Result<std::string> LowerDirectory(const oci::LayerDigest& layer) override;
   Result<LayerUsage> Usage(const oci::LayerDigest& layer) override;
   Status Release(const oci::LayerDigest& layer) override;
@@ -45,6 +48,7 @@ class LazyLayerProvider : public LayerProvider {
   ImageSessions& sessions_;
   LiveLayers& live_;
   LayerFolders& folders_;
+  ImageRecords* const records_;
   RecentDeferrals deferrals_;
   Mutex mutex_;  // a leaf
   // Folders of layers that could not be mounted again: their bytes must not go, a later try may succeed.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fuse/fetch/make_layer_fetcher.h"
+#include "fuse/layer/first_reads.h"
 #include "fuse/layer/make_layer_reader.h"
 #include "fuse/store/layer_store.h"
 #include "indexer/base/log.h"
@@ -64,9 +65,16 @@ Status LiveLayer::Mount() {
   options.host = origin_.image.host;
   options.decoder = &DecoderFor(table_->compression());
   fetcher_ = MakeLayerFetcher(parts_.scheduler, table_, *source_, *store_, options);
-  reader_ = MakeLayerReader(table_, *store_, *fetcher_, parts_.io, parts_.read_ahead);
+  first_reads_ = std::make_unique<FirstReads>(table_);
+  reader_ = MakeLayerReader(table_, *store_, *fetcher_, parts_.io, parts_.read_ahead,
+                            {first_reads_.get(), parts_.program_clock});
   SOCI_ASSIGN_OR_RETURN(mount_, parts_.mounter.Mount(*reader_, place_.mount_point));
   return OkStatus();
+}
+
+std::optional<WatchedLayer> LiveLayer::Watched() const {
+  if (fetcher_ == nullptr) return std::nullopt;
+  return WatchedLayer{layer_, table_, store_.get(), fetcher_.get(), first_reads_.get()};
 }
 
 void LiveLayer::StartFill(std::function<void()> complete) {

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -19,6 +20,7 @@
 #include "snapshotter/pull/layer_folders.h"
 #include "snapshotter/pull/layer_origin.h"
 #include "snapshotter/pull/layer_report.h"
+#include "snapshotter/replay/watched_layer.h"
 
 namespace soci {
 
@@ -26,6 +28,7 @@ class FdCache;
 class FetchScheduler;
 class LayerStore;
 class LayerTable;
+class ProgramClock;
 class RegistryClient;
 class ThreadPool;
 
@@ -40,6 +43,7 @@ class LiveLayer {
     ThreadPool& io;             // for reads that have to wait for the disk
     LayerFetcherOptions fetch;  // but for the host and the decoder
     ReadAheadOptions read_ahead = {};
+    ProgramClock* program_clock = nullptr;  // may be missing
   };
   struct Place {
     std::string folder;       // table, bytes, sealed tree
@@ -72,6 +76,8 @@ class LiveLayer {
   // Why its bytes may not be used any more, or ok.
   Status condemned() const;
   const LayerOrigin& origin() const { return origin_; }
+  // For who records and replays; nothing if it was sealed when it was opened.
+  std::optional<WatchedLayer> Watched() const;
   std::string LowerDirectory() const;
   LayerReport Report() const;
 
@@ -94,6 +100,7 @@ class LiveLayer {
   std::unique_ptr<LayerStore> store_;
   std::unique_ptr<ByteSource> source_;
   std::unique_ptr<LayerFetcher> fetcher_;
+  std::unique_ptr<FirstReads> first_reads_;
   std::unique_ptr<LayerReader> reader_;
   std::unique_ptr<MountHandle> mount_;
   std::stop_source stop_;

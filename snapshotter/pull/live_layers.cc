@@ -49,6 +49,7 @@ LiveLayers::~LiveLayers() {
   }
   std::vector<LiveLayer*> layers;
   for (const auto& [layer, slot] : gone) {
+    TellClosing(layer);
     if (slot->layer != nullptr) layers.push_back(slot->layer.get());
   }
   // Side by side, as each waits for its last reads.
@@ -113,6 +114,9 @@ Status LiveLayers::Open(const oci::LayerDigest& layer, const LayerOrigin& origin
   } else {
     numbers_.Free(layer);
   }
+  if (live != nullptr && options_.watch != nullptr) {
+    if (auto watched = live->Watched()) options_.watch->LayerOpened(*watched);
+  }
   if (live != nullptr && options_.fill && !live->sealed()) live->StartFill([this, layer] { SealLater(layer); });
   Unclaim(layer, *slot);
   return opened.status();
@@ -129,7 +133,12 @@ Result<std::unique_ptr<LiveLayer>> LiveLayers::OpenAt(uint32_t number, const oci
   return LiveLayer::Open(parts_, place, layer, origin, std::move(hold));
 }
 
+void LiveLayers::TellClosing(const oci::LayerDigest& layer) {
+  if (options_.watch != nullptr) options_.watch->LayerClosing(layer);
+}
+
 bool LiveLayers::Close(const oci::LayerDigest& layer) {
+  TellClosing(layer);
   {
     // At once, even if somebody works on the layer: a removed image must not cost bandwidth any more.
     MutexLock lock(mutex_);
@@ -138,6 +147,7 @@ bool LiveLayers::Close(const oci::LayerDigest& layer) {
   }
   auto slot = Claim(layer, false);
   if (slot == nullptr) return false;
+  TellClosing(layer);  // it may have been opened meanwhile
   std::unique_ptr<LiveLayer> gone;
   {
     MutexLock lock(mutex_);

@@ -27,6 +27,7 @@ class LiveLayers {
     bool fill = true;
     // Told, on the sealing thread, when the attempt to seal a layer is over; may be empty.
     std::function<void(const oci::LayerDigest&, const Status&)> seal_ended = {};
+    LayerWatch* watch = nullptr;  // told of every layer that is opened unsealed; may be missing
   };
 
   LiveLayers(const LiveLayer::Parts& parts, LayerFolders& folders, Options options);
@@ -64,6 +65,7 @@ class LiveLayers {
   void Unclaim(const oci::LayerDigest& layer, Slot& slot) SOCI_EXCLUDES(mutex_);
   Result<std::unique_ptr<LiveLayer>> OpenAt(uint32_t number, const oci::LayerDigest& layer, LayerOrigin origin,
                                             std::shared_ptr<const LayerFolders::Hold> hold);
+  void TellClosing(const oci::LayerDigest& layer) SOCI_EXCLUDES(mutex_);
   void SealLater(const oci::LayerDigest& layer);
   void Seal(const oci::LayerDigest& layer);
 

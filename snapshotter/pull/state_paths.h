@@ -14,6 +14,7 @@ struct StatePaths {
 
   std::string LayersFolder() const { return state + "/layers/sha256"; }
   std::string LayerFolder(const oci::LayerDigest& layer) const { return LayersFolder() + "/" + layer.Hex(); }
+  std::string RecordsFolder() const { return state + "/records/sha256"; }
   std::string LinksFolder() const { return state + "/l"; }
   // Both are short on purpose: 127 of them have to fit one page of mount options.
   std::string SealedLink(uint32_t number) const { return LinksFolder() + "/" + std::to_string(number); }
