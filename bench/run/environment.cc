@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/e2e/support/containerd.h"
 #include "tests/e2e/support/process.h"
 
 namespace soci::bench {
@@ -38,7 +39,7 @@ uint64_t MemoryBytes() {
 
 // "containerd github.com/containerd/containerd 1.6.20~ds1 ...": the third word.
 std::string ContainerdVersion() {
-  std::istringstream words(FirstLineOf({"containerd", "--version"}));
+  std::istringstream words(FirstLineOf({test::Containerd::Program("containerd"), "--version"}));
   std::string word;
   for (int i = 0; i < 3; ++i) words >> word;
   return word;

@@ -33,7 +33,7 @@ Containerd::~Containerd() {
   Stop();
 }
 
-std::string Containerd::Program(const std::string& name) const {
+std::string Containerd::Program(const std::string& name) {
   const std::string folder = BinaryFolder();
   return folder.empty() ? name : folder + "/" + name;
 }

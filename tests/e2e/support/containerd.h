@@ -53,7 +53,7 @@ class Containerd {
   void RemoveAllImages() const;
 
   // ctr or containerd, as it is called; and what each program that belongs to this containerd has to be started with.
-  std::string Program(const std::string& name) const;
+  static std::string Program(const std::string& name);
   ProcessOptions Options() const;
 
  private:
