@@ -100,7 +100,8 @@ void AddWhat(CLI::App& verb, RunOptions& options) {
   verb.add_option("--scenario", options.scenarios, "Scenarios by name; short or all (soci-bench scenarios lists them)")
       ->delimiter(',');
   verb.add_option("--images", options.images_folder, "Folder with the scenarios' images")->capture_default_str();
-  verb.add_option("--mode", options.modes, "containerd, lazy, full, local, or peers: whose programs are in PATH")
+  verb.add_option("--mode", options.modes,
+                  "containerd, lazy, lazy+replay, full, local, or peers: whose programs are in PATH")
       ->delimiter(',');
   verb.add_option("--snapshotter", options.snapshotters,
                   "One of others: soci, stargz (their programs in PATH), or RECIPE.toml")

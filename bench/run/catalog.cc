@@ -25,7 +25,7 @@ std::vector<CatalogEntry> MakeCatalog() {
                  "pytorch",
                  {"A", "B", "C"},
                  "torch",
-                 {"containerd", "lazy", "full", "local", "peers"}});
+                 {"containerd", "lazy", "lazy+replay", "full", "local", "peers"}});
   all.push_back({"first-epoch",
                  "what reading lazily costs the first training steps",
                  "pytorch",
@@ -43,8 +43,13 @@ std::vector<CatalogEntry> MakeCatalog() {
       {"cold-miss", "how long one read waits for the registry", "demo", {"A"}, "random", {"lazy", "local"}, kBare});
   all.push_back({"warm-read", "how fast files that are here are read", "demo", {"A"}, "warm", {"lazy", "local"}});
   all.push_back({"metadata-storm", "how fast folders are walked", "demo", {"A"}, "walk", {"lazy", "local", "peers"}});
-  all.push_back(
-      {"wire-economy", "what an import needs of the registry", "pytorch", {"A"}, "torch", {"lazy"}, kOnDemandOnly});
+  all.push_back({"wire-economy",
+                 "what an import needs of the registry",
+                 "pytorch",
+                 {"A"},
+                 "torch",
+                 {"lazy", "lazy+replay"},
+                 kOnDemandOnly});
   all.push_back({"index-cost", "what making the index takes, and its size", "pytorch", {"none"}, "exec", {}});
   all.push_back({"daemon-cost",
                  "processor and memory of a whole delivery",

@@ -180,6 +180,11 @@ soci::Result<Contestant> FromTable(Table table) {
 soci::Result<Contestant> KnownContestant(const std::string& name) {
   if (name == "containerd") return Containerd(name);
   if (name == "lazy") return Ours(name, "");
+  if (name == "lazy+replay") {
+    Contestant contestant = Ours(name, "");
+    contestant.recorded = true;
+    return contestant;
+  }
   if (name == "full") return Ours(name, "--pull.unpack=true --index.referrers=false");
   if (name == "soci") return AwsSoci();
   if (name == "stargz") return Stargz();
@@ -188,10 +193,11 @@ soci::Result<Contestant> KnownContestant(const std::string& name) {
     local.pulled_before = true;
     return local;
   }
-  return absl::InvalidArgumentError(fmt::format(
-      "no mode and no snapshotter is known as \"{}\"; there are containerd, lazy, full, local, soci, stargz, or a "
-      "recipe in a .toml file",
-      name));
+  return absl::InvalidArgumentError(
+      fmt::format("no mode and no snapshotter is known as \"{}\"; there are containerd, lazy, lazy+replay, full, "
+                  "local, soci, stargz, or a "
+                  "recipe in a .toml file",
+                  name));
 }
 
 std::vector<std::string> PeersInPath() {

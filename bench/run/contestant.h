@@ -31,11 +31,13 @@ struct Contestant {
   std::vector<std::string> setup = {};  // once per image, before anything is measured
   Local local = Local::kAtPullEnd;
   std::string local_command = {};
+  // Runs once before anything is measured; what the daemon recorded then it has in the measured runs.
+  bool recorded = false;
   bool pulled_before = false;  // the pull is not measured: the image is there already, nothing of it in memory
 };
 
-// "containerd", "lazy", "full", "local", and snapshotters of others that are known by name: "soci", "stargz".
-// kInvalidArgument names those that are known.
+// "containerd", "lazy", "lazy+replay", "full", "local", and snapshotters of others that are known by name: "soci",
+// "stargz". kInvalidArgument names those that are known.
 soci::Result<Contestant> KnownContestant(const std::string& name);
 // The names of snapshotters of others whose programs are in PATH.
 std::vector<std::string> PeersInPath();

@@ -78,6 +78,9 @@ Host::Host(const test::Sandbox& sandbox, const Contestant& contestant, const Ima
   std::filesystem::create_directories(folder_);
   std::filesystem::create_directories(values_["state"]);
   std::filesystem::create_directories(values_["run"]);
+  if (!options_.records.empty()) {
+    std::filesystem::copy(options_.records, values_["state"] + "/records", std::filesystem::copy_options::recursive);
+  }
   values_["socket"] = OrThrow(Fill(contestant.socket.empty() ? "{folder}/none.sock" : contestant.socket, values_));
   admin_socket_ = own ? values_["run"] + "/admin.sock" : options_.admin_socket;
   if (own) {
@@ -112,6 +115,13 @@ void Host::StartDaemon() {
   const bool up = test::WaitUntil([&] { return !daemon_->Running() || ListenerOf(values_.at("socket")).has_value(); });
   if (up && daemon_->Running()) return;
   throw std::runtime_error("the snapshotter's daemon does not start: " + LastLine(ReadText(log)));
+}
+
+void Host::SaveRecords(const std::string& folder) const {
+  const auto stopped =
+      test::RunCommand({options_.programs + "/soci-snapshotter", "record", "--stop", "--socket", admin_socket_});
+  if (!stopped.ok()) throw std::runtime_error("nothing is recorded: " + LastLine(stopped.err));
+  std::filesystem::copy(values_.at("state") + "/records", folder, std::filesystem::copy_options::recursive);
 }
 
 void Host::KillDaemon() {

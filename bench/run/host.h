@@ -22,6 +22,7 @@ struct HostOptions {
   std::string containerd = {};    // address of this machine's; empty: one of its own
   std::string admin_socket = {};  // of this machine's soci-snapshotter
   std::string programs = {};      // folder of ours
+  std::string records = {};       // folder with what a daemon of ours recorded before; empty: nothing
 };
 
 // Where an image is pulled from.
@@ -49,6 +50,9 @@ class Host {
   std::map<std::string, pid_t> processes() const;
   std::string admin_socket() const { return admin_socket_; }
   uint16_t metrics_port() const { return metrics_port_; }
+
+  // Ends recordings, and puts what was recorded into the folder. Only a daemon of ours and of its own.
+  void SaveRecords(const std::string& folder) const;
 
   // As a crash would: killed, and started again by whoever watches over it. Only a daemon of its own.
   void KillDaemon();

@@ -79,6 +79,7 @@ class Measurement {
       Say(fmt::format("pulled after {:.2f} s", timeline.Seconds()));
       local.emplace(plan_.contestant, host, timeline);
       RunContainer(host, image.reference, timeline);
+      if (!plan_.save_records.empty()) host.SaveRecords(plan_.save_records);
       if (plan_.wait_until_local && local->possible()) {
         while (!local->done()) {
           limit_.Check("the image became local");

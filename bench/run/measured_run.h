@@ -28,6 +28,7 @@ struct RunPlan {
   Timeline::ReadTraffic traffic;
   std::function<void()> make_cold;  // caches, just before the host comes into being
   bool wait_until_local = true;
+  std::string save_records = {};    // the folder, if what is recorded is what the run is for
   std::string kill_daemon_at = {};  // when a line of the output contains this; empty: never
   std::chrono::seconds limit{600};
   std::stop_token stop = {};

@@ -123,6 +123,19 @@ TEST_F(SociBench, MeasuresEveryModeInTurns) {
   EXPECT_THAT(LeftBehind(), IsEmpty());
 }
 
+TEST_F(SociBench, AReplayHasTheRecordOfARunThatIsNotMeasured) {
+  const test::CommandResult bench =
+      Bench({"-n", "1", "--mode", "lazy,lazy+replay", "--work", "dd if=/data bs=1024k skip=8 count=4 of=/dev/null"});
+  ASSERT_EQ(bench.exit_code, 0) << bench.out << bench.err;
+  const Result result = ReadJson();
+  ASSERT_EQ(result.scenarios.size(), 1u);
+  ASSERT_THAT(ModesOf(result.scenarios[0]), ElementsAre("lazy1", "lazy+replay1"));
+  std::vector<bench::Run> runs = result.scenarios[0].runs;
+  EXPECT_EQ(runs[0].counts["soci_replays_total"], 0);
+  EXPECT_EQ(runs[1].counts["soci_replays_total"], 1);
+  EXPECT_THAT(LeftBehind(), IsEmpty());
+}
+
 TEST_F(SociBench, SeveralHostsShareOneLink) {
   const test::CommandResult bench =
       Bench({"--mode", "lazy", "-n", "1", "--hosts", "2", "--work", "sh -c 'cat /data | wc -c'"});

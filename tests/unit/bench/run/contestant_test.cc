@@ -77,7 +77,7 @@ TEST(Contestants, EveryKnownRecipeCanBeFilledIn) {
                            "local", "folder", "state", "run", "socket", "port", "programs"}) {
     values[name] = name;
   }
-  for (const char* name : {"containerd", "lazy", "full", "local", "soci", "stargz"}) {
+  for (const char* name : {"containerd", "lazy", "lazy+replay", "full", "local", "soci", "stargz"}) {
     const auto contestant = KnownContestant(name);
     ASSERT_TRUE(contestant.ok()) << name;
     EXPECT_EQ(contestant->mode, name);
