@@ -159,13 +159,8 @@ std::string AboutOf(const Scenario& scenario, const std::vector<ModeView>& modes
 
 Role RoleOf(std::string_view mode) {
   if (mode == "local") return Role::kFloor;
-  for (const std::string_view ours : {"lazy", "full"}) {
-    if (mode.substr(0, ours.size()) == ours &&
-        (mode.size() == ours.size() || mode[ours.size()] == ' ' || mode[ours.size()] == ',')) {
-      return Role::kOurs;
-    }
-  }
-  return Role::kTheirs;
+  const std::string_view word = mode.substr(0, mode.find_first_of(" ,+"));
+  return word == "lazy" || word == "full" ? Role::kOurs : Role::kTheirs;
 }
 
 const PointView* ModeView::FindPoint(std::string_view name) const {

@@ -14,8 +14,8 @@
 
 namespace soci::bench {
 
-// Whose a mode is: "lazy" and "full", alone or with more words behind, are ours; "local" is the floor, that is the
-// image already there; everything else is theirs.
+// Whose a mode is: "lazy" and "full", alone or with more behind (" cached", "+replay"), are ours; "local" is the floor,
+// that is the image already there; everything else is theirs.
 enum class Role { kOurs, kTheirs, kFloor };
 Role RoleOf(std::string_view mode);
 

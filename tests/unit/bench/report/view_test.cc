@@ -77,6 +77,16 @@ TEST(ScenarioView, OnlyLazyAndFullAreOurs) {
   EXPECT_EQ(RoleOf("local"), Role::kFloor);
 }
 
+TEST(ScenarioView, KnowsWhoseAModeIs) {
+  for (const char* ours : {"lazy", "full", "lazy+replay", "lazy, cached", "full cached"}) {
+    EXPECT_EQ(RoleOf(ours), Role::kOurs) << ours;
+  }
+  for (const char* theirs : {"containerd", "soci", "lazier", "fuller", ""}) {
+    EXPECT_EQ(RoleOf(theirs), Role::kTheirs) << theirs;
+  }
+  EXPECT_EQ(RoleOf("local"), Role::kFloor);
+}
+
 TEST(ReportText, FiguresHaveThreeDigits) {
   EXPECT_EQ(ThreeDigits(0), "0");
   EXPECT_EQ(ThreeDigits(0.0123), "0.012");
