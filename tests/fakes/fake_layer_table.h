@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <string>
@@ -50,6 +51,7 @@ class FakeLayerTable : public LayerTable {
     ++to.attributes.link_count;
   }
 
+  void SetLayer(const oci::LayerDigest& layer) { layer_ = layer; }
   // Spans of a tar that nobody looks into.
   void SetSpans(uint32_t count, uint64_t span_size) {
     for (uint64_t i = 0; i < count; ++i) {
@@ -125,10 +127,10 @@ class FakeLayerTable : public LayerTable {
   oci::Digest SpanDigest(SpanId span) const override { return digests_.at(ToIndex(span)); }
   Status LoadWindow(SpanId, Window& out) const override { return out.fill(std::byte{0}), OkStatus(); }
   SpanId SpanAt(uint64_t uncompressed) const override {
-    for (size_t i = 0; i + 1 < extents_.size(); ++i) {
-      if (uncompressed < extents_[i].uncompressed.end) return SpanId{static_cast<uint32_t>(i)};
-    }
-    return SpanId{static_cast<uint32_t>(extents_.size() - 1)};
+    if (extents_.empty()) return SpanId{};
+    const auto after = [](uint64_t place, const SpanExtent& extent) { return place < extent.uncompressed.end; };
+    const auto found = std::upper_bound(extents_.begin(), std::prev(extents_.end()), uncompressed, after);
+    return SpanId{static_cast<uint32_t>(found - extents_.begin())};
   }
 
   uint64_t content_count() const override { return 0; }
