@@ -9,6 +9,9 @@ constexpr size_t kKept = 100;
 constexpr size_t kEnoughForMedian = 4;
 constexpr size_t kEnoughForSlow = 20;  // one of them is the slowest twentieth
 constexpr double kSlow = 0.95;
+// Seconds. Over a shorter way what is slow is this machine, and asking again only brings the bytes twice: on loopback
+// the one request in twenty that may be made again always was.
+constexpr double kLeastPatience = 0.02;
 
 double Seconds(Clock::TimePoint::duration time) { return std::chrono::duration<double>(time).count(); }
 
@@ -56,7 +59,7 @@ double LinkEstimate::ConnectionRate() const {
 
 std::optional<Clock::TimePoint::duration> LinkEstimate::SlowFirstByte() const {
   if (samples_.size() < kEnoughForSlow) return std::nullopt;
-  return ToDuration(std::max(slow_.first_byte, kMuchSlower * median_.first_byte));
+  return ToDuration(std::max({slow_.first_byte, kMuchSlower * median_.first_byte, kLeastPatience}));
 }
 
 std::optional<Clock::TimePoint::duration> LinkEstimate::SlowTransfer(uint64_t bytes) const {
@@ -64,7 +67,7 @@ std::optional<Clock::TimePoint::duration> LinkEstimate::SlowTransfer(uint64_t by
   const auto of = [bytes](const Sample& sample) {
     return sample.first_byte + sample.seconds_per_byte * static_cast<double>(bytes);
   };
-  return ToDuration(std::max(of(slow_), kMuchSlower * of(median_)));
+  return ToDuration(std::max({of(slow_), kMuchSlower * of(median_), kLeastPatience}));
 }
 
 }  // namespace soci

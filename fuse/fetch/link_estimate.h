@@ -34,7 +34,7 @@ class LinkEstimate {
   double ConnectionRate() const;
 
   // The times that 95 of 100 requests stay under, but no less than kMuchSlower times the median: where all take about
-  // as long there is nothing to win. None before there are enough samples.
+  // as long there is nothing to win, and not less than some milliseconds. None before there are enough samples.
   std::optional<Clock::TimePoint::duration> SlowFirstByte() const;
   std::optional<Clock::TimePoint::duration> SlowTransfer(uint64_t bytes) const;
 

@@ -25,7 +25,8 @@ std::string WhyNoMounts() {
   return ::geteuid() == 0 && ::access("/dev/fuse", R_OK | W_OK) == 0 ? "" : "needs root and /dev/fuse";
 }
 
-LazyParts::LazyParts() : scheduler(SystemClock()), sessions(Take(SessionPool::Start(keeper))) {}
+LazyParts::LazyParts(const FetchSchedulerOptions& options)
+    : scheduler(SystemClock(), options), sessions(Take(SessionPool::Start(keeper))) {}
 
 Status LazyMount::Source::ReadAt(uint64_t offset, MutableByteSpan out, const FetchContext&) const {
   if (cut_off) return absl::UnavailableError("the registry is gone");

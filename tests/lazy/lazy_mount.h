@@ -20,7 +20,7 @@ namespace soci::test {
 
 // What all mounts of a test share, as in the daemon.
 struct LazyParts {
-  LazyParts();
+  explicit LazyParts(const FetchSchedulerOptions& options = {});
 
   FdCache files;
   ThreadPool io_pool{"io", 4};

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <future>
+#include <thread>
 
 #include "indexer/base/file_io.h"
 #include "tests/layers/tree.h"
@@ -59,15 +61,51 @@ TEST_F(FullDisk, F8_WritingFailsWithItsErrnoAndGoesOnWhenThereIsRoom) {
   EXPECT_EQ(test::Differences(test::WalkTable(*layer.table, layer.tar), test::WalkDirectory(store->sealed_path())), "");
 }
 
-TEST_F(FullDisk, F8_ReadsAreServedFromMemory) {
-  const IndexedLayer layer = OneMegabyte();
-  test::LazyParts parts;
-  const std::string folder = root_ / "lazy";
-  std::filesystem::create_directories(folder);
-  std::filesystem::create_directory_symlink(disk_, folder + "/layer");
-  test::LazyMount mount(parts, folder, layer);
-  EXPECT_EQ(test::Differences(test::WalkTable(*layer.table, layer.tar), test::WalkDirectory(mount.path())), "");
-  EXPECT_FALSE(mount.store().complete());
+// One layer, mounted, with its folder on the small disk.
+class MountedOnAFullDisk : public FullDisk {
+ protected:
+  void SetUp() override {
+    FullDisk::SetUp();
+    if (IsSkipped()) return;
+    const std::string folder = root_ / "lazy";
+    std::filesystem::create_directories(folder);
+    std::filesystem::create_directory_symlink(disk_, folder + "/layer");
+    parts_ = std::make_unique<test::LazyParts>();
+    mount_ = std::make_unique<test::LazyMount>(*parts_, folder, layer_);
+  }
+  void MakeRoom() { MountDisk("size=16m", MS_REMOUNT); }
+  void ExpectRight(const std::string& tree) {
+    EXPECT_EQ(test::Differences(test::WalkTable(*layer_.table, layer_.tar), test::WalkDirectory(tree)), "");
+  }
+  uint64_t FailedWrites() const { return parts_->scheduler.counters().faults[static_cast<size_t>(FetchFault::kDisk)]; }
+
+  const IndexedLayer layer_ = OneMegabyte();
+  std::unique_ptr<test::LazyParts> parts_;
+  std::unique_ptr<test::LazyMount> mount_;
+};
+
+TEST_F(MountedOnAFullDisk, F8_ReadsAreServedFromMemoryAndKeptAgainWhenThereIsRoom) {
+  ExpectRight(mount_->path());
+  EXPECT_GT(FailedWrites(), 0u);
+  EXPECT_FALSE(mount_->store().complete());
+  MakeRoom();
+  mount_->Remount();  // so that the kernel asks again
+  ExpectRight(mount_->path());
+  mount_->Remount();  // waits for what was read to be on the disk
+  ASSERT_TRUE(mount_->store().complete());
+  ASSERT_TRUE(mount_->Seal().ok());
+  ExpectRight(mount_->store().sealed_path());
+}
+
+TEST_F(MountedOnAFullDisk, F8_FillWaitsForRoomWhileReadsGoOnAndTheLayerIsSealedInTheEnd) {
+  auto fill = std::async(std::launch::async, [this] { mount_->Fill(); });
+  while (FailedWrites() == 0) std::this_thread::yield();
+  ExpectRight(mount_->path());
+  EXPECT_FALSE(mount_->store().complete());
+  MakeRoom();
+  fill.get();
+  ASSERT_TRUE(mount_->Seal().ok());
+  ExpectRight(mount_->store().sealed_path());
 }
 
 }  // namespace

@@ -35,6 +35,13 @@ TEST(LinkEstimate, WhereAllTakeAsLongNoneIsSlow) {
   EXPECT_EQ(link.SlowFirstByte(), milliseconds(75));
 }
 
+TEST(LinkEstimate, NothingIsSlowThatTakesOnlySomeMilliseconds) {
+  LinkEstimate link;
+  for (int i = 0; i < 100; ++i) link.Note({milliseconds(i % 10 == 0 ? 5 : 1), milliseconds(1), 1000});
+  EXPECT_EQ(link.SlowFirstByte(), milliseconds(20));
+  EXPECT_EQ(link.SlowTransfer(1000), milliseconds(20));
+}
+
 TEST(LinkEstimate, ALinkThatChangesIsFollowed) {
   LinkEstimate link;
   for (int i = 0; i < 500; ++i) link.Note({milliseconds(10), milliseconds(10), 1'000'000});
