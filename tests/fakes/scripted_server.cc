@@ -290,6 +290,7 @@ void ScriptedServer::Note(uint64_t entry, const std::function<void(SeenRequest&)
 
 bool ScriptedServer::Send(Connection& connection, const Answer& answer, const SeenRequest& request, uint64_t entry) {
   Note(entry, [&](SeenRequest& seen) { seen.status = answer.status; });
+  if (answer.before) answer.before();
   if (answer.no_answer) {
     connection.WaitUntilGone();
     return false;

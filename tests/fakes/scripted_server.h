@@ -56,6 +56,7 @@ struct Answer {
   bool endless = false;                      // the body is sent again and again
   bool stall_in_head = false;                // half of the head, then silence
   size_t piece = 0;                          // bytes sent at a time, with a short rest between; 0: as fast as can be
+  std::function<void()> before = {};         // called before anything is sent; may wait
 
   Answer& With(std::string name, std::string value) {
     headers.emplace_back(std::move(name), std::move(value));
