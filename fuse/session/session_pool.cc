@@ -1,5 +1,6 @@
 #include "fuse/session/session_pool.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <utility>
@@ -9,10 +10,30 @@
 
 namespace soci {
 
+// One of the mounts that there may be.
+class SessionPool::Place {
+ public:
+  explicit Place(std::atomic<size_t>& taken) : taken_(&taken), number_(taken.fetch_add(1) + 1) {}
+  Place(Place&& other) noexcept : taken_(std::exchange(other.taken_, nullptr)), number_(other.number_) {}
+  ~Place() {
+    if (taken_ != nullptr) taken_->fetch_sub(1);
+  }
+  size_t number() const { return number_; }
+
+ private:
+  std::atomic<size_t>* taken_;
+  const size_t number_;
+};
+
 class SessionPool::Mounted : public MountHandle {
  public:
-  Mounted(SessionPool& pool, std::string mount_point, std::shared_ptr<Session> session, ServingThreads::Ticket ticket)
-      : pool_(pool), mount_point_(std::move(mount_point)), session_(std::move(session)), ticket_(ticket) {}
+  Mounted(SessionPool& pool, Place place, std::string mount_point, std::shared_ptr<Session> session,
+          ServingThreads::Ticket ticket)
+      : pool_(pool),
+        place_(std::move(place)),
+        mount_point_(std::move(mount_point)),
+        session_(std::move(session)),
+        ticket_(ticket) {}
 
   ~Mounted() override {
     if (!session_) return;
@@ -45,6 +66,7 @@ class SessionPool::Mounted : public MountHandle {
   }
 
   SessionPool& pool_;
+  const Place place_;
   const std::string mount_point_;
   std::shared_ptr<Session> session_;
   const ServingThreads::Ticket ticket_;
@@ -60,6 +82,11 @@ SessionPool::SessionPool(DescriptorKeeper& keeper, const Options& options, std::
     : keeper_(keeper), options_(options), threads_(std::move(threads)) {}
 
 Result<std::unique_ptr<MountHandle>> SessionPool::Mount(LayerReader& layer, const std::string& mount_point) {
+  Place place(mounts_);
+  if (place.number() > options_.most_mounts) {
+    return absl::ResourceExhaustedError(
+        fmt::format("{} layers are mounted, no more descriptors may be open (LimitNOFILE)", options_.most_mounts));
+  }
   SOCI_ASSIGN_OR_RETURN(std::shared_ptr<Session> session, TakeOver(layer, mount_point));
   bool fresh = session == nullptr;
   if (fresh) {
@@ -73,7 +100,7 @@ Result<std::unique_ptr<MountHandle>> SessionPool::Mount(LayerReader& layer, cons
     }
     return Annotate(ticket.status(), "serving " + mount_point);
   }
-  auto mounted = std::make_unique<Mounted>(*this, mount_point, session, *ticket);
+  auto mounted = std::make_unique<Mounted>(*this, std::move(place), mount_point, session, *ticket);
   SetReadAhead(mount_point, options_.read_ahead_kib);
   return mounted;
 }

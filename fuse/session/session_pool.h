@@ -3,6 +3,7 @@
 // Any thread. The handles it gives go before it does; the keeper outlives it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -24,6 +25,8 @@ class SessionPool : public Mounter {
     unsigned read_ahead_kib = 1024;
     // How long a mount that goes away waits for reads that the layer has not answered; then they fail.
     std::chrono::milliseconds reply_grace = std::chrono::seconds(2);
+    // Each mount takes a descriptor for as long as it lives; one more is refused with kResourceExhausted.
+    size_t most_mounts = ~size_t{0};
   };
 
   static Result<std::unique_ptr<SessionPool>> Start(DescriptorKeeper& keeper, const Options& options);
@@ -34,6 +37,7 @@ class SessionPool : public Mounter {
 
  private:
   class Mounted;
+  class Place;
 
   SessionPool(DescriptorKeeper& keeper, const Options& options, std::unique_ptr<ServingThreads> threads);
   Result<std::shared_ptr<Session>> TakeOver(LayerReader& layer, const std::string& mount_point);
@@ -42,6 +46,7 @@ class SessionPool : public Mounter {
   DescriptorKeeper& keeper_;
   const Options options_;
   const std::unique_ptr<ServingThreads> threads_;
+  std::atomic<size_t> mounts_ = 0;
 };
 
 }  // namespace soci

@@ -71,8 +71,7 @@ std::array<std::byte, 16> SpanLayoutFingerprint(const LayerTable& table) {
 }
 
 PresenceFile::PresenceFile(PresenceFile&& other) noexcept SOCI_NO_THREAD_SAFETY_ANALYSIS
-    : file_(std::move(other.file_)),
-      path_(std::move(other.path_)),
+    : path_(std::move(other.path_)),
       boot_(other.boot_),
       was_new_(other.was_new_),
       was_clean_(other.was_clean_),
@@ -84,27 +83,26 @@ Status PresenceFile::Begin(const LayerTable& table) {
   header.flags = kClean;
   header.flags_check = ~header.flags;
   header.boot = boot_;
-  if (::ftruncate(file_.get(), 0) != 0) return ErrnoStatus(errno, path_);
-  SOCI_RETURN_IF_ERROR(WriteFullAt(file_.get(), 0, BytesOf(header), path_));
+  SOCI_ASSIGN_OR_RETURN(const UniqueFd file, OpenFile(path_, O_WRONLY | O_TRUNC));
+  SOCI_RETURN_IF_ERROR(WriteFullAt(file.get(), 0, BytesOf(header), path_));
   const uint64_t size = sizeof header + uint64_t{table.span_count()} * sizeof(DiskRecord);
-  if (::ftruncate(file_.get(), static_cast<off_t>(size)) != 0) return ErrnoStatus(errno, path_);
+  if (::ftruncate(file.get(), static_cast<off_t>(size)) != 0) return ErrnoStatus(errno, path_);
   was_new_ = true;
   return OkStatus();
 }
 
 Result<PresenceFile> PresenceFile::Open(const std::string& path, const LayerTable& table, const BootId& boot,
                                         std::vector<SpanRecord>& records) {
-  SOCI_ASSIGN_OR_RETURN(UniqueFd file, OpenFile(path, O_RDWR | O_CREAT, 0600));
-  PresenceFile presence(std::move(file), path, boot);
+  SOCI_ASSIGN_OR_RETURN(const UniqueFd file, OpenFile(path, O_RDWR | O_CREAT, 0600));
+  PresenceFile presence(path, boot);
   records.assign(table.span_count(), {});
   struct stat attributes {};
-  if (::fstat(presence.file_.get(), &attributes) != 0) return ErrnoStatus(errno, path);
+  if (::fstat(file.get(), &attributes) != 0) return ErrnoStatus(errno, path);
   const DiskHeader wanted = HeaderOf(table);
   DiskHeader header{};
   const uint64_t size = sizeof header + uint64_t{table.span_count()} * sizeof(DiskRecord);
   const bool whole = static_cast<uint64_t>(attributes.st_size) == size;
-  if (whole)
-    SOCI_RETURN_IF_ERROR(ReadFullAt(presence.file_.get(), 0, std::as_writable_bytes(std::span(&header, 1)), path));
+  if (whole) SOCI_RETURN_IF_ERROR(ReadFullAt(file.get(), 0, std::as_writable_bytes(std::span(&header, 1)), path));
   if (!whole || std::memcmp(&header, &wanted, offsetof(DiskHeader, flags)) != 0) {
     SOCI_RETURN_IF_ERROR(presence.Begin(table));
     return presence;
@@ -115,7 +113,7 @@ Result<PresenceFile> PresenceFile::Open(const std::string& path, const LayerTabl
   presence.flags_ = sound ? header.flags : 0;
   if (!presence.was_clean_) presence.flags_ &= ~uint32_t{kClean};
   std::vector<DiskRecord> disk(table.span_count());
-  SOCI_RETURN_IF_ERROR(ReadFullAt(presence.file_.get(), sizeof header, std::as_writable_bytes(std::span(disk)), path));
+  SOCI_RETURN_IF_ERROR(ReadFullAt(file.get(), sizeof header, std::as_writable_bytes(std::span(disk)), path));
   for (uint32_t i = 0; i < disk.size(); ++i) {
     if (disk[i].present != 1 || disk[i].check != CheckOf(disk[i], i)) continue;
     records[i] = {true, disk[i].crc32c, disk[i].residue_offset, disk[i].residue_size};
@@ -129,8 +127,9 @@ Status PresenceFile::WriteFlags(uint32_t flags, bool durable) {
     BootId boot;
   } tail{flags, ~flags, boot_};
   static_assert(sizeof tail == sizeof(DiskHeader) - offsetof(DiskHeader, flags));
-  SOCI_RETURN_IF_ERROR(WriteFullAt(file_.get(), offsetof(DiskHeader, flags), BytesOf(tail), path_));
-  if (durable && ::fdatasync(file_.get()) != 0) return ErrnoStatus(errno, path_);
+  SOCI_ASSIGN_OR_RETURN(const UniqueFd file, OpenFile(path_, O_WRONLY));
+  SOCI_RETURN_IF_ERROR(WriteFullAt(file.get(), offsetof(DiskHeader, flags), BytesOf(tail), path_));
+  if (durable && ::fdatasync(file.get()) != 0) return ErrnoStatus(errno, path_);
   flags_ = flags;
   return OkStatus();
 }
@@ -142,7 +141,8 @@ Status PresenceFile::Record(SpanId span, const SpanRecord& record) {
   }
   DiskRecord disk{record.residue_offset, record.residue_size, record.crc32c, record.present ? 1u : 0u, 0};
   disk.check = CheckOf(disk, ToIndex(span));
-  return WriteFullAt(file_.get(), sizeof(DiskHeader) + uint64_t{ToIndex(span)} * sizeof disk, BytesOf(disk), path_);
+  SOCI_ASSIGN_OR_RETURN(const UniqueFd file, OpenFile(path_, O_WRONLY));
+  return WriteFullAt(file.get(), sizeof(DiskHeader) + uint64_t{ToIndex(span)} * sizeof disk, BytesOf(disk), path_);
 }
 
 Status PresenceFile::Condemn() {

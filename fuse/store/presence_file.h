@@ -3,7 +3,8 @@
 //
 // Each record has a checksum of its own, so a torn or damaged one counts as absent. The file says whether the last
 // process ended in order, in this run of the kernel; if not, what it claims has to be checked on first use. So nothing
-// here is ever synced but a condemnation. Record() may be called from any thread for different spans; the rest by one
+// here is ever synced but a condemnation. Holds no descriptor between calls, for there may be hundreds of layers.
+// Record() may be called from any thread for different spans; the rest by one
 // thread.
 #pragma once
 
@@ -16,7 +17,6 @@
 #include "indexer/base/mutex.h"
 #include "indexer/base/ranges.h"
 #include "indexer/base/result.h"
-#include "indexer/base/unique_fd.h"
 #include "indexer/table/layer_table.h"
 
 namespace soci {
@@ -52,12 +52,10 @@ class PresenceFile {
  private:
   enum Flag : uint32_t { kClean = 1, kCondemned = 2 };
 
-  PresenceFile(UniqueFd file, std::string path, const BootId& boot)
-      : file_(std::move(file)), path_(std::move(path)), boot_(boot) {}
+  PresenceFile(std::string path, const BootId& boot) : path_(std::move(path)), boot_(boot) {}
   Status Begin(const LayerTable& table);
   Status WriteFlags(uint32_t flags, bool durable) SOCI_REQUIRES(mutex_);
 
-  UniqueFd file_;
   std::string path_;
   BootId boot_;
   bool was_new_ = false;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "indexer/base/clock.h"
@@ -14,10 +15,25 @@
 namespace soci {
 namespace {
 
-FetchSchedulerOptions SchedulerOptions(const Config& config) {
+constexpr uint64_t kLowLimit = 1024;
+
+DescriptorShares SharesOf(const Config& config) {
+  DescriptorShares wanted;
+  wanted.demand_connections = config.registry.demand_connections;
+  wanted.connections = config.registry.connections;
+  const uint64_t limit = RaiseDescriptorLimit();
+  const DescriptorShares shares = ShareDescriptors(limit, wanted);
+  if (limit < kLowLimit) {
+    log::Warning("{} descriptors may be open (LimitNOFILE): at most {} lazy layers, {} connections to a registry",
+                 limit, shares.mounts, shares.connections);
+  }
+  return shares;
+}
+
+FetchSchedulerOptions SchedulerOptions(const Config& config, const DescriptorShares& shares) {
   FetchSchedulerOptions options;
-  options.connections.urgent = config.registry.demand_connections;
-  options.connections.total = config.registry.connections;
+  options.connections.urgent = shares.demand_connections;
+  options.connections.total = shares.connections;
   options.decode_threads = config.fetch.decode_threads;
   options.decoded_limit = config.fetch.write_queue;
   return options;
@@ -30,8 +46,9 @@ LayerFetcherOptions FetcherOptions(const Config& config) {
   return options;
 }
 
-ImageSessions::Options SessionOptionsOf(const Config& config) {
+ImageSessions::Options SessionOptionsOf(const Config& config, const DescriptorShares& shares) {
   ImageSessions::Options options;
+  options.parallel = std::min<size_t>(options.parallel, shares.connections);
   options.bound_only = config.index.trust == TrustPolicy::kBound;
   options.referrers = config.index.referrers;
   options.remember_no = config.index.negative_ttl;
@@ -60,13 +77,18 @@ ImageRecords::Options RecordsOptionsOf(const Config& config, RegistryClient& reg
 }  // namespace
 
 Result<std::unique_ptr<Assembly>> Assembly::Build(const Config& config) {
-  std::unique_ptr<Assembly> assembly(new Assembly(config));
+  std::unique_ptr<Assembly> assembly(new Assembly(config, SharesOf(config)));
   SOCI_RETURN_IF_ERROR(assembly->Open());
   return assembly;
 }
 
-Assembly::Assembly(const Config& config)
-    : config_(config), paths_{config.paths.state, config.paths.run}, program_clock_(SystemClock()), folders_(paths_) {}
+Assembly::Assembly(const Config& config, const DescriptorShares& shares)
+    : config_(config),
+      shares_(shares),
+      paths_{config.paths.state, config.paths.run},
+      program_clock_(SystemClock()),
+      files_(shares.cached_files),
+      folders_(paths_) {}
 
 // First what others wait for is cut short, and requests are refused; then every mount leaves the file system, so that
 // none stays whatever takes its time afterwards. The rest is in the opposite order of the members: core, layers,
@@ -95,19 +117,22 @@ Status Assembly::Open() {
   RegistryParts::Options registry;
   registry.remember_negative = config_.index.negative_ttl;
   registry.spool_directory = paths_.state + "/spool";
+  registry.idle_connections = shares_.connections < config_.registry.connections ? shares_.connections : 128;
   SOCI_ASSIGN_OR_RETURN(registry_, RegistryParts::Make(config_.registry, registry));
-  scheduler_ = std::make_unique<FetchScheduler>(SystemClock(), SchedulerOptions(config_));
+  scheduler_ = std::make_unique<FetchScheduler>(SystemClock(), SchedulerOptions(config_, shares_));
   SessionPool::Options mounts;
   mounts.threads = config_.fuse.threads;
+  mounts.most_mounts = shares_.mounts;
   SOCI_ASSIGN_OR_RETURN(mounter_, SessionPool::Start(keeper_, mounts));
 
   LayerUnpacks::Options unpacks;
   unpacks.parallel = config_.pull.parallel_layers;
-  unpacks.window.connections = config_.registry.demand_connections;
+  unpacks.window.connections = shares_.demand_connections;
   unpacks.budget = config_.registry.read_retry_budget;
   unpacks_ = std::make_unique<LayerUnpacks>(registry_->client(), folders_, unpacks, scheduler_.get());
-  sessions_ = std::make_unique<ImageSessions>(registry_->client(), folders_, SystemClock(), SessionOptionsOf(config_),
-                                              config_.pull.unpack ? unpacks_.get() : nullptr);
+  sessions_ =
+      std::make_unique<ImageSessions>(registry_->client(), folders_, SystemClock(), SessionOptionsOf(config_, shares_),
+                                      config_.pull.unpack ? unpacks_.get() : nullptr);
   records_ = std::make_unique<ImageRecords>(paths_.RecordsFolder(), SystemClock(), program_clock_,
                                             RecordsOptionsOf(config_, registry_->client()));
   live_ = std::make_unique<LiveLayers>(LiveLayer::Parts{registry_->client(),

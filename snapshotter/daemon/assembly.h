@@ -16,6 +16,7 @@
 #include "indexer/base/thread_pool.h"
 #include "snapshotter/config/config.h"
 #include "snapshotter/core/snapshotter.h"
+#include "snapshotter/daemon/descriptor_shares.h"
 #include "snapshotter/daemon/directory_lock.h"
 #include "snapshotter/daemon/registry_parts.h"
 #include "snapshotter/metastore/metastore.h"
@@ -41,13 +42,14 @@ class Assembly {
   Status Start();
 
  private:
-  explicit Assembly(const Config& config);
+  Assembly(const Config& config, const DescriptorShares& shares);
   Status Open();
   std::vector<LayerReport> LayerReports() const;
   std::string AnswerAdmin(std::string_view request);
   std::vector<MetricSample> Metrics() const;
 
   const Config config_;
+  const DescriptorShares shares_;
   const StatePaths paths_;
   DirectoryLock run_lock_;
   DirectoryLock state_lock_;

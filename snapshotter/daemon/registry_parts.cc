@@ -13,7 +13,9 @@ namespace {
 class HttpRegistryParts : public RegistryParts {
  public:
   HttpRegistryParts(const RegistryConfig& config, const Options& extra) {
-    transport_ = MakeCurlTransport();
+    CurlTransportOptions transport;
+    transport.idle_connections = extra.idle_connections;
+    transport_ = MakeCurlTransport(transport);
     DockerConfigOptions docker;
     docker.path = config.docker_config;
     credentials_ = MakeDockerConfigCredentials(docker);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,7 @@ class RegistryParts {
     std::chrono::milliseconds remember_negative = std::chrono::minutes(1);
     // Where blobs of servers that ignore ranges are kept while they are open; made if missing. Empty: nowhere.
     std::string spool_directory = {};
+    uint32_t idle_connections = 128;  // kept open for the next request
   };
   static Result<std::unique_ptr<RegistryParts>> Make(const RegistryConfig& config, const Options& options);
 };

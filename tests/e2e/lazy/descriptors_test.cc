@@ -1,7 +1,6 @@
 // The daemon where few descriptors may be open.
 #include <fcntl.h>
-#include <gtest/gtest.h>
-#include <sys/resource.h>
+#include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,8 @@
 namespace soci::test {
 namespace {
 
+using ::testing::HasSubstr;
+
 constexpr size_t kFiles = 500;
 
 size_t OpenDescriptors(pid_t process) {
@@ -26,16 +27,10 @@ class Descriptors : public LazyStart {
  protected:
   Descriptors() : LazyStart(OnDemandOnly()) {}
 
-  // The daemon alone; it inherits the limit.
-  void RestartWithLimit(rlim_t limit) {
+  void RestartWithLimit(unsigned limit) {
     daemon_.Stop();
-    rlimit before{};
-    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-    rlimit small = before;
-    small.rlim_cur = limit;  // not everybody may raise the other one again
-    ASSERT_EQ(::prlimit(::getpid(), RLIMIT_NOFILE, &small, nullptr), 0);
+    daemon_.LimitDescriptors(limit);
     daemon_.Start();
-    ASSERT_EQ(::prlimit(::getpid(), RLIMIT_NOFILE, &before, nullptr), 0);
     WaitForSnapshotter();
   }
 };
@@ -76,6 +71,24 @@ TEST_F(Descriptors, E4_TwentyThousandOpensOfFiveHundredFilesNeedFewerThan256) {
   EXPECT_LT(most, 256u);
   RecordProperty("most_descriptors", static_cast<int>(most));
   EXPECT_TRUE(daemon_.Running());
+}
+
+// A lower limit is told, and what does not fit is left to containerd.
+TEST_F(Descriptors, LayersBeyondTheLimitAreLeftToContainerd) {
+  TestImage image;
+  image.Add(GzipLayer(BusyboxTar().Finish()));
+  for (size_t i = 1; i < 30; ++i) {
+    image.Add(GzipLayer(TarBuilder().File("f" + std::to_string(i), "text").Finish()));
+  }
+  const std::string reference = PushIndexed(image, "app");
+  RestartWithLimit(76);
+  PullLazily(reference);
+  EXPECT_EQ(Output(reference, {"sh", "-c", "cat /f* | wc -c"}), std::to_string(29 * 4) + "\n");
+  EXPECT_THAT(daemon_.Log(), HasSubstr("76 descriptors may be open (LimitNOFILE): at most 20 lazy layers"));
+  const auto layers = daemon_.Layers();
+  EXPECT_EQ(std::count_if(layers.begin(), layers.end(), [](const auto& layer) { return layer.state == "deferred"; }),
+            10);
+  EXPECT_THAT(daemon_.Log(), HasSubstr("20 layers are mounted, no more descriptors may be open"));
 }
 
 }  // namespace

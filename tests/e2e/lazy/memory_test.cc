@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <future>
+#include <iterator>
 
 #include "tests/e2e/support/lazy_start.h"
 
@@ -34,12 +36,21 @@ uint64_t AnonymousBytes(pid_t process) {
   return ~uint64_t{0};
 }
 
+ptrdiff_t OpenDescriptors(pid_t process) {
+  const std::filesystem::directory_iterator folder("/proc/" + std::to_string(process) + "/fd");
+  return std::distance(begin(folder), end(folder));
+}
+
 class Memory : public LazyStart {
  protected:
   Memory() : LazyStart(OnDemandOnly()) {}
 };
 
-TEST_F(Memory, TwoHundredMountedLayersTakeLessThan150MegabytesOfAnonymousMemory) {
+TEST_F(Memory, TwoHundredMountedLayersTakeLessThan150MegabytesOfAnonymousMemoryAnd256Descriptors) {
+  daemon_.Stop();
+  daemon_.LimitDescriptors(256);
+  daemon_.Start();
+  WaitForSnapshotter();
   const std::string one = PushIndexed(ManyLayers(0), "one"), two = PushIndexed(ManyLayers(1000), "two");
   PullLazily(one);
   PullLazily(two);
@@ -47,10 +58,12 @@ TEST_F(Memory, TwoHundredMountedLayersTakeLessThan150MegabytesOfAnonymousMemory)
   for (const Daemon::Layer& layer : daemon_.Layers()) ASSERT_EQ(layer.state, "lazy") << layer.reason;
   EXPECT_LT(AnonymousBytes(daemon_.pid()), 150u << 20);
   // And after every file of one of them was read.
-  EXPECT_NE(Output(one, {"sh", "-c", "cat /f*/* | wc -c"}), "");
+  EXPECT_EQ(Output(one, {"sh", "-c", "cat /f*/* | wc -c"}), "9900000\n");
   const uint64_t bytes = AnonymousBytes(daemon_.pid());
   RecordProperty("anonymous_bytes", std::to_string(bytes));
   EXPECT_LT(bytes, 150u << 20);
+  RecordProperty("descriptors", std::to_string(OpenDescriptors(daemon_.pid())));
+  EXPECT_EQ(daemon_.Log().find("Too many open files"), std::string::npos);
 }
 
 // E5: one of the files is much larger than the limit, and packs to nothing.

@@ -30,6 +30,10 @@ void Daemon::Start() {
                                         "--registry.hosts_directory=" + folder_ + "/certs.d",
                                         "--registry.docker_config=" + folder_ + "/docker.json"};
   arguments.insert(arguments.end(), flags_.begin(), flags_.end());
+  if (descriptor_limit_ > 0) {
+    const std::string limit = std::to_string(descriptor_limit_);
+    arguments.insert(arguments.begin(), {"/usr/bin/prlimit", "--nofile=" + limit + ":" + limit});
+  }
   process_ = std::make_unique<Process>(arguments, folder_ + "/log");
   const bool up = WaitUntil([this] {
     return !process_->Running() ||

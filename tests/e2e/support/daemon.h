@@ -26,6 +26,8 @@ class Daemon {
   bool Running() { return process_->Running(); }
 
   void Start();
+  // From the next start on, no more descriptors may be open; 0: as many as the test may have.
+  void LimitDescriptors(unsigned limit) { descriptor_limit_ = limit; }
   int Stop() { return process_->Stop(); }
   void Kill() { process_->Kill(); }
 
@@ -58,6 +60,7 @@ class Daemon {
   const std::string state_;
   const std::string run_;
   const std::vector<std::string> flags_;
+  unsigned descriptor_limit_ = 0;
   std::unique_ptr<Process> process_;
 };
 
