@@ -1,6 +1,7 @@
 // soci-bench: measures pull times so that they can be believed.
 #include <CLI/CLI.hpp>
 
+#include "bench/cli/image_verb.h"
 #include "bench/cli/run_verb.h"
 #include "bench/report/verbs.h"
 
@@ -11,6 +12,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   int exit_code = 0;
   soci::bench::AddRunVerb(app, exit_code);
+  soci::bench::AddImageVerbs(app, exit_code);
   soci::bench::AddReportVerbs(app, exit_code);
   try {
     app.parse(argc, argv);

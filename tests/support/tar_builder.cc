@@ -90,6 +90,7 @@ struct TarBuilder::Member {
   std::string_view link;
   int major = 0;
   int minor = 0;
+  uint64_t size_to_come = 0;  // of content that the caller writes
 };
 
 TarBuilder& TarBuilder::Add(const Member& member, const TarAttributes& attributes) {
@@ -109,7 +110,7 @@ TarBuilder& TarBuilder::Add(const Member& member, const TarAttributes& attribute
   PutOctal(header.gid, attributes.gid <= kMostOctal7 ? attributes.gid : 0);
   if (attributes.uid > kMostOctal7) pax += PaxRecord("uid", std::to_string(attributes.uid));
   if (attributes.gid > kMostOctal7) pax += PaxRecord("gid", std::to_string(attributes.gid));
-  PutOctal(header.size, static_cast<int64_t>(member.content.size()));
+  PutOctal(header.size, static_cast<int64_t>(member.content.size() + member.size_to_come));
   const bool plain_time = attributes.mtime >= 0 && attributes.mtime <= kMostOctal11;
   PutOctal(header.mtime, plain_time ? attributes.mtime : 0);
   if (!plain_time || attributes.mtime_nanoseconds != 0) {
@@ -141,6 +142,9 @@ TarBuilder& TarBuilder::Directory(std::string_view path, const TarAttributes& at
 }
 TarBuilder& TarBuilder::File(std::string_view path, std::string_view content, const TarAttributes& attributes) {
   return Add({'0', path, content, {}}, attributes);
+}
+TarBuilder& TarBuilder::FileHeader(std::string_view path, uint64_t size, const TarAttributes& attributes) {
+  return Add({'0', path, {}, {}, 0, 0, size}, attributes);
 }
 TarBuilder& TarBuilder::Symlink(std::string_view path, std::string_view target, const TarAttributes& attributes) {
   return Add({'2', path, {}, target}, attributes);

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace soci::test {
 
@@ -23,6 +24,8 @@ class TarBuilder {
  public:
   TarBuilder& Directory(std::string_view path, const TarAttributes& attributes = {});
   TarBuilder& File(std::string_view path, std::string_view content, const TarAttributes& attributes = {});
+  // Only its header: the caller writes the content, and the zeros behind it up to a whole block.
+  TarBuilder& FileHeader(std::string_view path, uint64_t size, const TarAttributes& attributes = {});
   TarBuilder& Symlink(std::string_view path, std::string_view target, const TarAttributes& attributes = {});
   TarBuilder& HardLink(std::string_view path, std::string_view target, const TarAttributes& attributes = {});
   TarBuilder& CharDevice(std::string_view path, int major, int minor, const TarAttributes& attributes = {});
@@ -38,6 +41,8 @@ class TarBuilder {
 
   // The tar so far with its two closing blocks, and more zeros after them.
   std::string Finish(size_t padding = 0) const;
+  // The tar so far, which then goes on without it.
+  std::string Take() { return std::exchange(bytes_, {}); }
 
  private:
   struct Member;
