@@ -1,19 +1,63 @@
 #include "bench/run/cold.h"
 
 #include <fcntl.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <thread>
 #include <vector>
 
-#include "indexer/base/unique_fd.h"
-
 namespace soci::bench {
+namespace {
+
+constexpr size_t kReportsFreePages = 5;  // VIRTIO_BALLOON_F_REPORTING
+constexpr size_t kPiece = 1 << 20;
+
+// Bytes from `begin` to `end` into the page cache.
+void ReadRange(int file, off_t begin, off_t end) {
+  std::vector<char> piece(kPiece);
+  for (off_t at = begin; at < end; at += kPiece) {
+    if (::pread(file, piece.data(), piece.size(), at) <= 0) return;
+  }
+}
+
+}  // namespace
 
 bool DropCaches() {
   ::sync();
   UniqueFd fd(::open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC));
   return fd && ::write(fd.get(), "3", 1) == 1;
+}
+
+bool HostTakesFreeMemory() {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/sys/bus/virtio/drivers/virtio_balloon", ignored)) {
+    std::string features;
+    if (std::ifstream(entry.path() / "features") >> features && features.size() > kReportsFreePages &&
+        features[kReportsFreePages] == '1') {
+      return true;
+    }
+  }
+  return false;
+}
+
+UniqueFd OccupyFreeMemory(const std::string& folder) {
+  UniqueFd file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  struct sysinfo machine {};
+  if (!file || ::sysinfo(&machine) != 0) return {};
+  const off_t size = static_cast<off_t>(machine.freeram) * machine.mem_unit;
+  if (::ftruncate(file.get(), size) != 0) return {};
+  // Each page is one fault of the host, which takes several at once.
+  const off_t readers = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::jthread> threads;
+  for (off_t i = 0; i < readers; ++i) {
+    threads.emplace_back([&, i] { ReadRange(file.get(), size / readers * i, size / readers * (i + 1)); });
+  }
+  threads.clear();
+  return file;
 }
 
 void WarmFolder(const std::string& folder) {

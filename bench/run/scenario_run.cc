@@ -65,9 +65,12 @@ Scenario RunScenario(const Stage& stage, const ScenarioPlan& plan, const std::st
     const LinkCounters counters = link.counters();
     return Traffic{counters.bytes_down, counters.requests, counters.connections};
   };
+  UniqueFd occupied;
   run.make_cold = [&] {
+    occupied.Reset();
     if (plan.cold && !DropCaches()) say("cannot drop the page cache: this run is warmer than it should be");
     WarmFolder(stage.storage());
+    if (plan.cold && HostTakesFreeMemory()) occupied = OccupyFreeMemory(stage.storage());
   };
   std::map<std::string, std::string> not_set_up;  // why, by mode
   const test::Sandbox recordings;

@@ -34,7 +34,7 @@ struct FetchSchedulerOptions {
   unsigned decode_threads = 0;        // 0: one per core
   unsigned io_threads = 4;            // start transfers and write behind
   unsigned writers = 2;               // of those, at most so many write: a slow disk must not keep reads from starting
-  uint64_t decoded_limit = 64 << 20;  // decoded bytes that wait for the disk
+  uint64_t decoded_limit = 40 << 20;  // decoded bytes that wait for the disk
   uint64_t fetched_limit = 16 << 20;  // compressed bytes that wait to be decoded before lower classes stand still
   uint64_t round_trip_bytes = 2 << 20;  // what a connection brings in a round trip, until a host has shown it
   bool threads = true;                  // false: nothing happens but in Settle and DecodeOne (a simulation)

@@ -3,6 +3,17 @@
 #include <algorithm>
 
 namespace soci {
+namespace {
+
+// Longer than a program that is starting up goes without a miss, mostly.
+constexpr std::chrono::seconds kNearTheProgram{1};
+
+}  // namespace
+
+void FillCursor::MoveTo(SpanId span, Clock::TimePoint now) {
+  position_ = span;
+  home_at_ = now + kNearTheProgram;
+}
 
 std::optional<SpanId> FillCursor::Next(Clock::TimePoint now) {
   std::optional<Clock::TimePoint> due = NextDue();
@@ -11,6 +22,10 @@ std::optional<SpanId> FillCursor::Next(Clock::TimePoint now) {
     exhausted_ = false;
   }
   if (exhausted_) return std::nullopt;
+  if (home_at_ && *home_at_ <= now) {
+    position_ = SpanId{0};
+    home_at_.reset();
+  }
   std::optional<SpanId> found = FindFrom(position_, now);
   if (!found && position_ != SpanId{0}) found = FindFrom(SpanId{0}, now);
   exhausted_ = !found;

@@ -1,5 +1,6 @@
 // Which spans fill takes next: those that are missing and not on their way already, in order from the last place that
-// a program read, round and round.
+// a program read; from the layer's beginning when none has missed anything for a while. The DiffID is hashed in that
+// order, so then little has to be read back from the disk, and nothing is left to be hashed at the end.
 //
 // Guarded by the scheduler's mutex.
 #pragma once
@@ -26,7 +27,7 @@ class FillCursor {
   std::vector<SpanId> NextRange(Clock::TimePoint now, uint64_t limit);
 
   // Goes on from here: what a program reads is near what it has read.
-  void MoveTo(SpanId span) { position_ = span; }
+  void MoveTo(SpanId span, Clock::TimePoint now);
   // A span is missing again that was on its way.
   void Reconsider() { exhausted_ = false; }
   // Leaves a span alone for a while.
@@ -42,7 +43,8 @@ class FillCursor {
   const BackingStore& store_;
   FlightTable& flights_;
   SpanId position_{0};
-  bool exhausted_ = false;  // nothing was free at the last look
+  std::optional<Clock::TimePoint> home_at_;  // when it goes back to the beginning
+  bool exhausted_ = false;                   // nothing was free at the last look
   std::map<SpanId, Clock::TimePoint> delayed_;
 };
 

@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "fuse/fetch/span_memory.h"
+#include "fuse/store/span_memory.h"
 #include "indexer/base/bytes.h"
 #include "indexer/base/ranges.h"
 #include "indexer/base/result.h"

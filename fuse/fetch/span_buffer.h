@@ -1,7 +1,7 @@
 // A span's decoded bytes in memory, shared by everyone who waits for them and by the write-behind queue. Immutable.
 #pragma once
 
-#include "fuse/fetch/span_memory.h"
+#include "fuse/store/span_memory.h"
 #include "indexer/base/bytes.h"
 #include "indexer/base/ranges.h"
 

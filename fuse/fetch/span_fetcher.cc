@@ -117,7 +117,7 @@ std::optional<Result<std::shared_ptr<const SpanBuffer>>> SpanFetcher::AnswerOrJo
     flight = &flights_.Add(span, fetch_class, scheduler_.NextOrder(), Flight::State::kQueued);
     if (fetch_class == FetchClass::kDemand) {
       last_miss_ = flight->order;
-      fill_.MoveTo(span);
+      fill_.MoveTo(span, scheduler_.clock().Now());
       ++scheduler_.counters().demand_misses;
     }
   } else if (fetch_class == FetchClass::kDemand) {

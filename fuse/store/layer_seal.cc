@@ -3,6 +3,7 @@
 
 #include "fuse/store/layer_sealer.h"
 #include "fuse/store/layer_store.h"
+#include "fuse/store/span_memory.h"
 #include "indexer/base/log.h"
 
 namespace soci {
@@ -42,9 +43,12 @@ void LayerStore::AdvanceFrontier(SpanId span, ByteSpan decoded) SOCI_NO_THREAD_S
 }
 
 Status LayerStore::HashNext() {
-  ByteBuffer buffer(table_->Extent(frontier_).uncompressed.size());
-  SOCI_RETURN_IF_ERROR(ReadBack(frontier_, buffer));
-  hasher_.Update(buffer);
+  const size_t size = table_->Extent(frontier_).uncompressed.size();
+  const SpanMemory memory = TakeSpanMemory(size);
+  if (!memory) return absl::ResourceExhaustedError("no memory to read a span back");
+  const MutableByteSpan bytes(memory.get(), size);
+  SOCI_RETURN_IF_ERROR(ReadBack(frontier_, bytes));
+  hasher_.Update(bytes);
   frontier_ = Next(frontier_);
   return OkStatus();
 }

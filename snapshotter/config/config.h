@@ -58,7 +58,7 @@ struct FetchConfig {
   uint64_t fill_range = 8_MiB;
   uint64_t read_ahead_max = 32_MiB;
   uint32_t neighbours = 4;
-  uint64_t write_queue = 64_MiB;
+  uint64_t write_queue = 40_MiB;
   uint32_t decode_threads = 0;  // 0: one per core
 };
 

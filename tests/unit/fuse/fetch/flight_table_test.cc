@@ -89,6 +89,18 @@ TEST_F(FillCursorTest, TakesWhatIsMissingInOrderRoundAndRound) {
   EXPECT_THAT(cursor_.NextRange(now_, 1000), ElementsAre(kSpan(0), kSpan(1)));
 }
 
+TEST_F(FillCursorTest, StaysNearTheProgramWhileItMissesSpansAndThenGoesBackToTheBeginning) {
+  cursor_.MoveTo(SpanId{6}, now_);
+  EXPECT_THAT(cursor_.NextRange(now_, 25), ElementsAre(kSpan(6), kSpan(7)));
+  now_ += std::chrono::milliseconds(900);
+  cursor_.MoveTo(SpanId{3}, now_);
+  now_ += std::chrono::milliseconds(900);
+  EXPECT_THAT(cursor_.NextRange(now_, 25), ElementsAre(kSpan(3), kSpan(4)));
+  now_ += std::chrono::milliseconds(100);
+  EXPECT_THAT(cursor_.NextRange(now_, 25), ElementsAre(kSpan(0), kSpan(1)));
+  EXPECT_THAT(cursor_.NextRange(now_, 25), ElementsAre(kSpan(2), kSpan(3)));
+}
+
 TEST_F(FillCursorTest, LooksAgainOnlyWhenSomethingIsMissingAgain) {
   for (uint32_t span = 0; span < 10; ++span) flights_.Add(SpanId{span}, kFill, span, State::kFetching);
   EXPECT_EQ(cursor_.Next(now_), std::nullopt);

@@ -1,4 +1,4 @@
-#include "fuse/fetch/span_memory.h"
+#include "fuse/store/span_memory.h"
 
 #include <gtest/gtest.h>
 
@@ -26,8 +26,8 @@ TEST(SpanMemory, WhatLiesIdleIsBoundedAndGoesWithTheLastSpan) {
   std::vector<SpanMemory> blocks;
   for (int i = 0; i < 40; ++i) blocks.push_back(TakeSpanMemory(4 * kMiB));
   blocks.resize(1);
-  EXPECT_LE(IdleSpanMemory(), 24 * kMiB);
-  EXPECT_GE(IdleSpanMemory(), 16 * kMiB);
+  EXPECT_LE(IdleSpanMemory(), 16 * kMiB);
+  EXPECT_GE(IdleSpanMemory(), 8 * kMiB);
   blocks.clear();
   EXPECT_EQ(IdleSpanMemory(), 0u);
 }

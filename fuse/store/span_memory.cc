@@ -1,7 +1,8 @@
-#include "fuse/fetch/span_memory.h"
+#include "fuse/store/span_memory.h"
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 #include <new>
@@ -13,7 +14,7 @@ namespace {
 
 constexpr size_t kSmall = 256 << 10;  // malloc does these well
 constexpr size_t kStep = 512 << 10;   // blocks have multiples of it
-constexpr size_t kMostIdle = 24 << 20;
+constexpr size_t kMostIdle = 16 << 20;
 
 class Blocks {
  public:
@@ -23,13 +24,15 @@ class Blocks {
     return *blocks;
   }
 
-  std::byte* Take(size_t block) {
+  // Makes `block` the size of what it gives: an idle one may be somewhat larger than asked for.
+  std::byte* Take(size_t& block) {
     {
       MutexLock lock(mutex_);
       ++taken_;
-      auto found = idle_.find(block);
-      if (found != idle_.end()) {
+      auto found = idle_.lower_bound(block);
+      if (found != idle_.end() && found->first <= block + std::max(block / 4, kStep)) {
         std::byte* bytes = found->second;
+        block = found->first;
         idle_bytes_ -= block;
         idle_.erase(found);
         return bytes;
@@ -88,8 +91,9 @@ SpanMemory TakeSpanMemory(size_t size) {
   if (size < kSmall) {
     return SpanMemory(new (std::nothrow) std::byte[size > 0 ? size : 1], SpanMemoryDeleter(0));
   }
-  const size_t block = (size + kStep - 1) / kStep * kStep;
-  return SpanMemory(Blocks::Instance().Take(block), SpanMemoryDeleter(block));
+  size_t block = (size + kStep - 1) / kStep * kStep;
+  std::byte* bytes = Blocks::Instance().Take(block);
+  return SpanMemory(bytes, SpanMemoryDeleter(block));
 }
 
 size_t IdleSpanMemory() { return Blocks::Instance().idle_bytes(); }
