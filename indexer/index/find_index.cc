@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -25,18 +27,20 @@ Result<SociIndex> FetchIndex(RegistryClient& registry, const oci::Reference& rep
   return SociIndex{digest, *std::move(manifest), found_by};
 }
 
+using Referrers = Result<std::vector<oci::Descriptor>>;
+
+Result<oci::Manifest> FetchImageManifest(RegistryClient& registry, const oci::Reference& repository,
+                                         const oci::Digest& digest, const FetchContext& context) {
+  SOCI_ASSIGN_OR_RETURN(FetchedDocument document, registry.FetchManifest(repository, digest.ToString(), context));
+  return oci::Manifest::Parse(document.body);
+}
+
 // The digest that the image's manifest names as its index.
-Result<std::optional<oci::Digest>> AnnotatedDigest(RegistryClient& registry, const oci::Reference& repository,
-                                                   const oci::Digest& image_manifest, const FetchContext& context) {
-  const std::string what = fmt::format("image manifest {}", image_manifest.ToString());
-  Result<FetchedDocument> document = registry.FetchManifest(repository, image_manifest.ToString(), context);
-  if (!document.ok()) return Annotate(document.status(), what);
-  Result<oci::Manifest> manifest = oci::Manifest::Parse(document->body);
-  if (!manifest.ok()) return Annotate(manifest.status(), what);
-  const auto annotation = manifest->annotations.find(std::string(oci::kAnnotationIndexDigest));
-  if (annotation == manifest->annotations.end()) return std::nullopt;
+Result<std::optional<oci::Digest>> AnnotatedDigest(const oci::Manifest& manifest) {
+  const auto annotation = manifest.annotations.find(std::string(oci::kAnnotationIndexDigest));
+  if (annotation == manifest.annotations.end()) return std::nullopt;
   Result<oci::Digest> digest = oci::Digest::Parse(annotation->second);
-  if (!digest.ok()) return Annotate(digest.status(), what + ": annotation " + annotation->first);
+  if (!digest.ok()) return Annotate(digest.status(), "annotation " + annotation->first);
   return *digest;
 }
 
@@ -52,11 +56,11 @@ std::vector<oci::Descriptor> Candidates(std::vector<oci::Descriptor> referrers) 
 }
 
 Result<std::optional<SociIndex>> FindReferringIndex(RegistryClient& registry, const oci::Reference& repository,
-                                                    const oci::Digest& image_manifest, const FetchContext& context) {
-  SOCI_ASSIGN_OR_RETURN(std::vector<oci::Descriptor> referrers,
-                        registry.FindReferrers(repository, image_manifest, oci::kMediaTypeSociIndexV1, context));
+                                                    const oci::Digest& image_manifest, Referrers referrers,
+                                                    const FetchContext& context) {
+  SOCI_RETURN_IF_ERROR(referrers.status());
   Status first_fault;
-  for (const oci::Descriptor& candidate : Candidates(std::move(referrers))) {
+  for (const oci::Descriptor& candidate : Candidates(*std::move(referrers))) {
     Result<SociIndex> index = FetchIndex(registry, repository, candidate.digest, FoundBy::kReferrers, context);
     if (index.ok()) {
       if (index->manifest.subject && index->manifest.subject->digest == image_manifest) return *std::move(index);
@@ -73,6 +77,24 @@ Result<std::optional<SociIndex>> FindReferringIndex(RegistryClient& registry, co
   return std::nullopt;
 }
 
+Result<std::optional<SociIndex>> FindNamedByImage(RegistryClient& registry, const oci::Reference& repository,
+                                                  const oci::Digest& image_manifest, const FindOptions& options,
+                                                  const FetchContext& context) {
+  const auto annotate = [&](const Status& status) {
+    return Annotate(status, fmt::format("image manifest {}", image_manifest.ToString()));
+  };
+  Result<oci::Manifest> manifest =
+      options.manifest ? options.manifest() : FetchImageManifest(registry, repository, image_manifest, context);
+  if (!manifest.ok()) return annotate(manifest.status());
+  Result<std::optional<oci::Digest>> annotated = AnnotatedDigest(*manifest);
+  if (!annotated.ok()) return annotate(annotated.status());
+  if (!*annotated) return std::nullopt;
+  Result<SociIndex> index = FetchIndex(registry, repository, **annotated, FoundBy::kManifestAnnotation, context);
+  if (index.ok()) return *std::move(index);
+  if (!absl::IsNotFound(index.status())) return index.status();
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<std::optional<SociIndex>> FindSociIndex(RegistryClient& registry, const oci::Reference& repository,
@@ -83,15 +105,26 @@ Result<std::optional<SociIndex>> FindSociIndex(RegistryClient& registry, const o
                           FetchIndex(registry, repository, *options.named, FoundBy::kNamedDigest, context));
     return index;
   }
-  SOCI_ASSIGN_OR_RETURN(std::optional<oci::Digest> annotated,
-                        AnnotatedDigest(registry, repository, image_manifest, context));
-  if (annotated) {
-    Result<SociIndex> index = FetchIndex(registry, repository, *annotated, FoundBy::kManifestAnnotation, context);
-    if (index.ok()) return *std::move(index);
-    if (!absl::IsNotFound(index.status())) return index.status();
+  // Ends early when it turns out not to matter.
+  std::stop_source stop;
+  const std::stop_callback stopped(context.stop, [&stop] { stop.request_stop(); });
+  FetchContext listing = context;
+  listing.stop = stop.get_token();
+  const bool alone = !options.manifest;
+  std::future<Referrers> referrers;
+  if (!options.bound_only && options.referrers) {
+    referrers = std::async(
+        alone ? std::launch::deferred : std::launch::async, [&registry, &repository, &image_manifest, listing] {
+          return registry.FindReferrers(repository, image_manifest, oci::kMediaTypeSociIndexV1, listing);
+        });
   }
-  if (options.bound_only || !options.referrers) return std::nullopt;
-  return FindReferringIndex(registry, repository, image_manifest, context);
+  Result<std::optional<SociIndex>> index = FindNamedByImage(registry, repository, image_manifest, options, context);
+  if (!referrers.valid()) return index;
+  if (index.ok() && !*index) {
+    return FindReferringIndex(registry, repository, image_manifest, referrers.get(), context);
+  }
+  stop.request_stop();  // the future's destructor waits
+  return index;
 }
 
 Result<std::string> FetchZtoc(RegistryClient& registry, const oci::Reference& repository, const oci::Descriptor& ztoc,

@@ -5,11 +5,13 @@
 // registry's order. Thread rules are the client's.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "indexer/base/fetch_context.h"
 #include "indexer/index/soci_index.h"
+#include "indexer/oci/manifest.h"
 #include "indexer/oci/reference.h"
 
 namespace soci {
@@ -26,6 +28,9 @@ struct FindOptions {
   bool bound_only = false;
   // Whether the registry is asked for referrers of the image at all.
   bool referrers = true;
+  // Gives the image's manifest, waiting for it, where the caller has it fetched meanwhile; empty: it is fetched here.
+  // The registry is then asked for referrers at the same time, which an image that names its index wastes.
+  std::function<Result<oci::Manifest>()> manifest = {};
 };
 
 // Nothing if the image has no index (an annotation that points to nothing counts as none). A named index that is not

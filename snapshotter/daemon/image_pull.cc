@@ -62,6 +62,7 @@ class Pull {
         options_(options),
         progress_(progress) {
     context_.stop = options.stop;
+    context_.budget = options.budget;
   }
 
   Status Resolve();

@@ -6,6 +6,7 @@
 // leaves nothing that containerd would not collect. One thread at a time.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -42,6 +43,7 @@ struct PullProgress {
 struct PullOptions {
   std::string snapshotter = "soci";
   std::stop_token stop = {};
+  std::chrono::milliseconds budget = std::chrono::seconds(60);  // of finding out about the image
 };
 
 Result<PulledImage> PullImage(RegistryClient& registry, ContainerdChannel& containerd, const oci::Reference& image,

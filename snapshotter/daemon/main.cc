@@ -68,6 +68,8 @@ int main(int argc, char** argv) {
   pull_app->add_option("--hosts-dir", pull.hosts_directory, "Directory of HOST/hosts.toml files, as containerd's")
       ->capture_default_str();
   pull_app->add_flag("--plain-http", pull.plain_http, "Speak HTTP without TLS to the registry");
+  pull_app->add_option("--patience", pull.patience_seconds, "Seconds for which a silent registry is asked again")
+      ->capture_default_str();
   pull_app->callback([&] { verb = [&](soci::StopSignals& signals) { return soci::PullVerb(pull, signals); }; });
 
   soci::StatusOptions status;

@@ -137,7 +137,8 @@ Status Run(const MountLayerOptions& options, StopSignals& signals) {
   struct stat before {};
   const bool existed = ::stat(options.mount_point.c_str(), &before) == 0;
   {
-    SOCI_ASSIGN_OR_RETURN(auto live, LiveLayer::Open(parts, place, layer, *prepared.origin, prepared.hold));
+    SOCI_ASSIGN_OR_RETURN(auto live,
+                          LiveLayer::Open(parts, place, layer, *prepared.origin, prepared.hold, prepared.table));
     if (options.fill) live->StartFill([&] { log::Info("layer {}: every byte is here", layer.ToString()); });
     fmt::print("{} is mounted at {}; Ctrl-C ends it\n", layer.ToString(), options.mount_point);
     std::fflush(stdout);

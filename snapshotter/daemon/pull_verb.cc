@@ -87,6 +87,7 @@ Result<PulledImage> Pull(const PullVerbOptions& options, const oci::Reference& i
   PullOptions pull;
   pull.snapshotter = options.snapshotter;
   pull.stop = signals.token();
+  pull.budget = std::chrono::seconds(options.patience_seconds);
   return PullImage(registry->client(), *channel, image, pull, printer.Progress());
 }
 

@@ -23,6 +23,7 @@ struct PullVerbOptions {
   std::string snapshotter = "soci";
   std::string hosts_directory = "/etc/containerd/certs.d";
   bool plain_http = false;
+  unsigned patience_seconds = 60;  // with a registry that does not answer
 };
 int PullVerb(const PullVerbOptions& options, const StopSignals& signals);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
 #include "indexer/base/log.h"
@@ -25,13 +26,18 @@ struct ImageDocuments {
   oci::ImageConfig config;
 };
 
-// Manifest and config: sizes and DiffIDs of the layers.
-Result<ImageDocuments> FetchDocuments(RegistryClient& registry, const LayerRequest& request,
-                                      const FetchContext& context) {
+Result<oci::Manifest> FetchManifest(RegistryClient& registry, const LayerRequest& request,
+                                    const FetchContext& context) {
   SOCI_ASSIGN_OR_RETURN(FetchedDocument document,
                         registry.FetchManifest(request.image, request.manifest.ToString(), context));
+  return oci::Manifest::Parse(document.body);
+}
+
+// Manifest and config: sizes and DiffIDs of the layers.
+Result<ImageDocuments> FetchDocuments(RegistryClient& registry, const LayerRequest& request,
+                                      Result<oci::Manifest> manifest, const FetchContext& context) {
   ImageDocuments documents;
-  SOCI_ASSIGN_OR_RETURN(documents.manifest, oci::Manifest::Parse(document.body));
+  SOCI_ASSIGN_OR_RETURN(documents.manifest, std::move(manifest));
   SOCI_ASSIGN_OR_RETURN(std::string config, registry.FetchBlob(request.image, documents.manifest.config, context));
   SOCI_ASSIGN_OR_RETURN(documents.config, oci::ImageConfig::Parse(config));
   if (documents.config.diff_ids.size() != documents.manifest.layers.size()) {
@@ -107,15 +113,19 @@ Status ImageSessions::PrepareLayers(const LayerRequest& request, PreparedImage& 
   context.budget = options_.budget;
   context.stop = stop_.get_token();
 
-  // Both at once: on a slow link every round trip is felt.
+  // Both at once: on a slow link every round trip is felt. Manifest and referrers, then config and index.
   Result<ImageDocuments> documents = absl::UnknownError("not fetched");
   Result<std::optional<SociIndex>> found = absl::UnknownError("not searched");
-  const FindOptions find{request.soci_index, options_.bound_only, options_.referrers};
+  std::promise<Result<oci::Manifest>> manifest;
+  const FindOptions find{request.soci_index, options_.bound_only, options_.referrers,
+                         [&manifest] { return manifest.get_future().get(); }};
   ParallelFor(2, 2, [&](size_t i) {
     if (i == 0) {
       found = FindSociIndex(registry_, request.image, request.manifest, find, context);
     } else {
-      documents = FetchDocuments(registry_, request, context);
+      Result<oci::Manifest> fetched = FetchManifest(registry_, request, context);
+      manifest.set_value(fetched);
+      documents = FetchDocuments(registry_, request, std::move(fetched), context);
     }
   });
   if (!found.ok()) return Annotate(found.status(), "looking for a SOCI index");
@@ -167,13 +177,14 @@ Status ImageSessions::PrepareLayers(const LayerRequest& request, PreparedImage& 
   ParallelFor(work.size(), options_.parallel, [&](size_t i) {
     auto& [place, wanted] = work[i];
     const oci::LayerDigest layer(wanted.layer.digest);
-    auto origin = PrepareLayer(registry_, wanted, folders_.paths().LayerFolder(layer), context);
-    if (origin.ok()) {
-      place->origin = *std::move(origin);
+    auto ready = PrepareLayer(registry_, wanted, folders_.paths().LayerFolder(layer), context);
+    if (ready.ok()) {
+      place->origin = std::move(ready->origin);
+      place->table = std::move(ready->table);
     } else {
-      place->reason = std::string(Message(origin.status()));
-      place->retry = MayWorkLater(origin.status());
-      if (!absl::IsCancelled(origin.status()))
+      place->reason = std::string(Message(ready.status()));
+      place->retry = MayWorkLater(ready.status());
+      if (!absl::IsCancelled(ready.status()))
         log::Warning("layer {} of {}: {}", layer.ToString(), wanted.image.ToString(), place->reason);
     }
   });
@@ -189,18 +200,20 @@ void ImageSessions::StartUnpack(const LayerRequest& request, const oci::Descript
   const oci::LayerDigest layer(descriptor.digest);
   const std::string folder = folders_.paths().LayerFolder(layer);
   if (auto adopted = AdoptLayer(layer, folder); adopted.ok()) {
-    if (!IsSealed(folder) || adopted->diff_id != diff_id || adopted->disable_xattrs) {
-      place.reason = fmt::format("the layer is being loaded by a SOCI index of {}", adopted->image.ToString());
+    const LayerOrigin& here = adopted->origin;
+    if (!IsSealed(folder) || here.diff_id != diff_id || here.disable_xattrs) {
+      place.reason = fmt::format("the layer is being loaded by a SOCI index of {}", here.image.ToString());
       return;
     }
-    if (Status fits = CheckPlaceInImage(folder, layer, lowest); !fits.ok()) {
+    if (Status fits = CheckPlaceInImage(*adopted->table, lowest); !fits.ok()) {
       place.reason = std::string(Message(fits));
       return;
     }
     auto hold = folders_.Take(layer);
     if (hold.ok()) {
       place.hold = *std::move(hold);
-      place.origin = *std::move(adopted);
+      place.origin = std::move(adopted->origin);
+      place.table = std::move(adopted->table);
       return;
     }
   }

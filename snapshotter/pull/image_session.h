@@ -23,13 +23,15 @@
 
 namespace soci {
 
+class LayerTable;
 class RegistryClient;
 
 struct PreparedLayer {
   bool has_ztoc = false;
   std::optional<LayerOrigin> origin;  // there is a table in the layer's folder
-  std::string reason;                 // why there is none
-  bool retry = false;                 // ... and whether it may work later
+  std::shared_ptr<const LayerTable> table;
+  std::string reason;  // why there is none
+  bool retry = false;  // ... and whether it may work later
   std::shared_ptr<const LayerFolders::Hold> hold;
   std::shared_ptr<const LayerUnpacks::Wish> unpack;  // there will be one, in the folder that this says
 };

@@ -80,7 +80,7 @@ Result<oci::LayerDigest> LazyLayerProvider::MakeLive(const LayerRequest& request
       }
       return request.layer;
     }
-    if (Status opened = live_.Open(request.layer, *prepared->origin, prepared->hold); !opened.ok()) {
+    if (Status opened = live_.Open(request.layer, *prepared->origin, prepared->hold, prepared->table); !opened.ok()) {
       return Annotate(opened, "mounting");
     }
     if (live_.IsCondemned(request.layer)) {  // an earlier process found it out
@@ -117,16 +117,16 @@ Status LazyLayerProvider::Restore(const oci::LayerDigest& layer, const Labels& l
     SOCI_RETURN_IF_ERROR(folders_.MakeEmpty(layer));
   }
   Status restored;
-  auto origin = AdoptLayer(layer, folder);
-  if (origin.ok()) {
-    restored = live_.Open(layer, *origin, hold);
+  auto ready = AdoptLayer(layer, folder);
+  if (ready.ok()) {
+    restored = live_.Open(layer, ready->origin, hold, std::move(ready->table));
   } else if (from == RestoreFrom::kDisk) {
-    restored = absl::UnavailableError(std::string(Message(origin.status())));
+    restored = absl::UnavailableError(std::string(Message(ready.status())));
   } else {
     // What is on disk is of no use. The labels still say where the layer comes from.
     auto read = ReadLayerRequest(labels);
     auto* request = std::get_if<LayerRequest>(&read);
-    restored = request == nullptr ? origin.status() : MakeLive(*request).status();
+    restored = request == nullptr ? ready.status() : MakeLive(*request).status();
   }
   if (restored.ok()) LetGoUnrestored(layer);
   return restored;

@@ -21,8 +21,10 @@ namespace soci {
 
 Result<std::unique_ptr<LiveLayer>> LiveLayer::Open(const Parts& parts, const Place& place,
                                                    const oci::LayerDigest& layer, const LayerOrigin& origin,
-                                                   std::shared_ptr<const LayerFolders::Hold> hold) {
+                                                   std::shared_ptr<const LayerFolders::Hold> hold,
+                                                   std::shared_ptr<const LayerTable> table) {
   std::unique_ptr<LiveLayer> live(new LiveLayer(parts, place, layer, origin, std::move(hold)));
+  live->table_ = std::move(table);
   SOCI_RETURN_IF_ERROR(live->OpenFiles());
   SOCI_RETURN_IF_ERROR(live->store_->sealed() ? live->LinkSealed() : live->Mount());
   return live;
@@ -54,7 +56,9 @@ void LiveLayer::CloseFiles() {
 }
 
 Status LiveLayer::OpenFiles() {
-  SOCI_ASSIGN_OR_RETURN(table_, LayerTable::Open(place_.folder + "/table", layer_));
+  if (table_ == nullptr) {
+    SOCI_ASSIGN_OR_RETURN(table_, LayerTable::Open(place_.folder + "/table", layer_));
+  }
   SOCI_ASSIGN_OR_RETURN(store_, LayerStore::Open(place_.folder, table_, parts_.files));
   return OkStatus();
 }

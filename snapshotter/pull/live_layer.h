@@ -51,10 +51,11 @@ class LiveLayer {
     std::string sealed_link;  // the short name of the sealed tree; empty: none is wanted
   };
 
-  // kDataLoss or kFailedPrecondition if the folder is of no use.
+  // kDataLoss or kFailedPrecondition if the folder is of no use. `table`: the folder's, if the caller has opened it.
   static Result<std::unique_ptr<LiveLayer>> Open(const Parts& parts, const Place& place, const oci::LayerDigest& layer,
                                                  const LayerOrigin& origin,
-                                                 std::shared_ptr<const LayerFolders::Hold> hold);
+                                                 std::shared_ptr<const LayerFolders::Hold> hold,
+                                                 std::shared_ptr<const LayerTable> table = nullptr);
   ~LiveLayer();
   LiveLayer(const LiveLayer&) = delete;
 

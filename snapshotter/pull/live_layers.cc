@@ -92,7 +92,7 @@ void LiveLayers::Unclaim(const oci::LayerDigest& layer, Slot& slot) {
 }
 
 Status LiveLayers::Open(const oci::LayerDigest& layer, const LayerOrigin& origin,
-                        std::shared_ptr<const LayerFolders::Hold> hold) {
+                        std::shared_ptr<const LayerFolders::Hold> hold, std::shared_ptr<const LayerTable> table) {
   if (IsLive(layer)) return OkStatus();
   {
     MutexLock lock(mutex_);
@@ -106,7 +106,7 @@ Status LiveLayers::Open(const oci::LayerDigest& layer, const LayerOrigin& origin
     Unclaim(layer, *slot);
     return OkStatus();
   }
-  auto opened = OpenAt(numbers_.Take(layer), layer, origin, std::move(hold));
+  auto opened = OpenAt(numbers_.Take(layer), layer, origin, std::move(hold), std::move(table));
   LiveLayer* live = opened.ok() ? opened->get() : nullptr;
   if (live != nullptr) {
     MutexLock lock(mutex_);
@@ -124,13 +124,14 @@ Status LiveLayers::Open(const oci::LayerDigest& layer, const LayerOrigin& origin
 
 Result<std::unique_ptr<LiveLayer>> LiveLayers::OpenAt(uint32_t number, const oci::LayerDigest& layer,
                                                       LayerOrigin origin,
-                                                      std::shared_ptr<const LayerFolders::Hold> hold) {
+                                                      std::shared_ptr<const LayerFolders::Hold> hold,
+                                                      std::shared_ptr<const LayerTable> table) {
   const LiveLayer::Place place{paths_.LayerFolder(layer), paths_.MountPoint(number), paths_.SealedLink(number)};
   if (origin.number != number) {
     origin.number = number;
     SOCI_RETURN_IF_ERROR(WriteOrigin(place.folder, origin));
   }
-  return LiveLayer::Open(parts_, place, layer, origin, std::move(hold));
+  return LiveLayer::Open(parts_, place, layer, origin, std::move(hold), std::move(table));
 }
 
 void LiveLayers::TellClosing(const oci::LayerDigest& layer) {

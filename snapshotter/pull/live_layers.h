@@ -40,7 +40,9 @@ class LiveLayers {
 
   // Mounts the layer from its folder (or takes it as sealed) and starts to fill it. Does nothing if it is live.
   // kFailedPrecondition if its zTOC was found to be false before.
-  Status Open(const oci::LayerDigest& layer, const LayerOrigin& origin, std::shared_ptr<const LayerFolders::Hold> hold);
+  // `table`: the folder's, if the caller has opened it.
+  Status Open(const oci::LayerDigest& layer, const LayerOrigin& origin, std::shared_ptr<const LayerFolders::Hold> hold,
+              std::shared_ptr<const LayerTable> table = nullptr);
   // Stops fill, unmounts and lets the folder go. False if the layer was not live.
   bool Close(const oci::LayerDigest& layer);
 
@@ -64,7 +66,8 @@ class LiveLayers {
   std::shared_ptr<Slot> Claim(const oci::LayerDigest& layer, bool make) SOCI_EXCLUDES(mutex_);
   void Unclaim(const oci::LayerDigest& layer, Slot& slot) SOCI_EXCLUDES(mutex_);
   Result<std::unique_ptr<LiveLayer>> OpenAt(uint32_t number, const oci::LayerDigest& layer, LayerOrigin origin,
-                                            std::shared_ptr<const LayerFolders::Hold> hold);
+                                            std::shared_ptr<const LayerFolders::Hold> hold,
+                                            std::shared_ptr<const LayerTable> table);
   void TellClosing(const oci::LayerDigest& layer) SOCI_EXCLUDES(mutex_);
   void SealLater(const oci::LayerDigest& layer);
   void Seal(const oci::LayerDigest& layer);

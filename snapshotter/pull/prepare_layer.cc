@@ -42,23 +42,25 @@ bool IsSealed(const std::string& layer_folder) {
   return ::lstat((layer_folder + "/fs").c_str(), &sealed) == 0 && S_ISDIR(sealed.st_mode);
 }
 
-Result<LayerOrigin> PrepareLayer(RegistryClient& registry, const LayerToPrepare& wanted,
-                                 const std::string& layer_folder, const FetchContext& context) {
+Result<ReadyLayer> PrepareLayer(RegistryClient& registry, const LayerToPrepare& wanted, const std::string& layer_folder,
+                                const FetchContext& context) {
   const oci::LayerDigest layer(wanted.layer.digest);
   if (auto adopted = AdoptLayer(layer, layer_folder); adopted.ok()) {
     // A layer's folder serves every image that has it; the index of one image must not decide what another one reads.
-    SOCI_RETURN_IF_ERROR(CheckPlaceInImage(layer_folder, layer, wanted.lowest));
-    const bool same_layer = adopted->diff_id == wanted.diff_id;
-    if (same_layer && adopted->ztoc == wanted.ztoc.digest) return adopted;
+    SOCI_RETURN_IF_ERROR(CheckPlaceInImage(*adopted->table, wanted.lowest));
+    const LayerOrigin& here = adopted->origin;
+    const bool same_layer = here.diff_id == wanted.diff_id;
+    if (same_layer && here.ztoc == wanted.ztoc.digest) return adopted;
     // A sealed layer was verified against its DiffID: it does not matter any more which index it came by.
     const bool disable_xattrs = IsTrue(wanted.ztoc.annotations, oci::kAnnotationDisableXattrs);
-    if (same_layer && adopted->disable_xattrs == disable_xattrs && IsSealed(layer_folder)) return adopted;
+    if (same_layer && here.disable_xattrs == disable_xattrs && IsSealed(layer_folder)) return adopted;
     return absl::FailedPreconditionError(fmt::format("the layer is here by zTOC {} of {}, this image names zTOC {}",
-                                                     adopted->ztoc.ToString(), adopted->image.ToString(),
+                                                     here.ztoc.ToString(), here.image.ToString(),
                                                      wanted.ztoc.digest.ToString()));
   }
 
-  LayerOrigin origin;
+  ReadyLayer ready;
+  LayerOrigin& origin = ready.origin;
   origin.image = wanted.image;
   origin.manifest = wanted.manifest;
   origin.media_type = wanted.layer.media_type;
@@ -72,30 +74,34 @@ Result<LayerOrigin> PrepareLayer(RegistryClient& registry, const LayerToPrepare&
   SOCI_RETURN_IF_ERROR(ReplaceFile(layer_folder + "/ztoc", ztoc, 0600));
   SOCI_RETURN_IF_ERROR(ReplaceFile(layer_folder + "/table", table, 0600));
   SOCI_RETURN_IF_ERROR(WriteOrigin(layer_folder, origin));
-  SOCI_RETURN_IF_ERROR(CheckPlaceInImage(layer_folder, layer, wanted.lowest));
-  return origin;
+  SOCI_ASSIGN_OR_RETURN(ready.table, LayerTable::Open(layer_folder + "/table", layer));
+  SOCI_RETURN_IF_ERROR(CheckPlaceInImage(*ready.table, wanted.lowest));
+  return ready;
 }
 
-Status CheckPlaceInImage(const std::string& layer_folder, const oci::LayerDigest& layer, bool lowest) {
-  if (lowest) return OkStatus();
-  SOCI_ASSIGN_OR_RETURN(const auto table, LayerTable::Open(layer_folder + "/table", layer));
-  if (!table->has_implied_directories()) return OkStatus();
+Status CheckPlaceInImage(const LayerTable& table, bool lowest) {
+  if (lowest || !table.has_implied_directories()) return OkStatus();
   return absl::InvalidArgumentError(
       "it has a folder without a member of its own, whose owner and mode the layers below decide on");
 }
 
-Result<LayerOrigin> AdoptLayer(const oci::LayerDigest& layer, const std::string& layer_folder) {
+Result<ReadyLayer> AdoptLayer(const oci::LayerDigest& layer, const std::string& layer_folder) {
   if (ReadUnsyncedMark(layer_folder) == UnsyncedMark::kOfAnotherBoot) {
     for (const char* name : {"/origin.json", "/fs", "/table", "/ztoc", "/unsynced"}) {
       SOCI_RETURN_IF_ERROR(RemoveTree(layer_folder + name));
     }
     return absl::DataLossError("the machine went down before the layer was on the disk");
   }
-  SOCI_ASSIGN_OR_RETURN(LayerOrigin origin, ReadOrigin(layer_folder));
+  ReadyLayer ready;
+  SOCI_ASSIGN_OR_RETURN(ready.origin, ReadOrigin(layer_folder));
+  const LayerOrigin& origin = ready.origin;
   // Without a zTOC the table tells the sealed tree only.
   if (origin.ztoc.empty() && !IsSealed(layer_folder)) return absl::DataLossError("the unpacked layer has gone");
   const std::string table_path = layer_folder + "/table";
-  if (LayerTable::Open(table_path, layer).ok()) return origin;
+  if (auto table = LayerTable::Open(table_path, layer); table.ok()) {
+    ready.table = *std::move(table);
+    return ready;
+  }
 
   // Damaged, or of another version of this program: the zTOC is still what it was if its digest says so.
   SOCI_ASSIGN_OR_RETURN(std::string ztoc, ReadFile(layer_folder + "/ztoc", kMaxZtocBytes));
@@ -104,7 +110,8 @@ Result<LayerOrigin> AdoptLayer(const oci::LayerDigest& layer, const std::string&
   }
   SOCI_ASSIGN_OR_RETURN(std::string table, Compile(ztoc, layer, origin));
   SOCI_RETURN_IF_ERROR(ReplaceFile(table_path, table, 0600));
-  return origin;
+  SOCI_ASSIGN_OR_RETURN(ready.table, LayerTable::Open(table_path, layer));
+  return ready;
 }
 
 }  // namespace soci

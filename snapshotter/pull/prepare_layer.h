@@ -4,7 +4,7 @@
 // last: a folder with an origin is whole. One caller per layer at a time is not needed; two write the same bytes.
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <string>
 
 #include "indexer/base/fetch_context.h"
@@ -13,6 +13,7 @@
 
 namespace soci {
 
+class LayerTable;
 class RegistryClient;
 
 struct LayerToPrepare {
@@ -24,20 +25,26 @@ struct LayerToPrepare {
   bool lowest = false;   // of its image
 };
 
+// What is known of a layer that is ready. The table comes along because opening one checks all of it.
+struct ReadyLayer {
+  LayerOrigin origin;
+  std::shared_ptr<const LayerTable> table;
+};
+
 // kInvalidArgument if the zTOC is unsound or contradicts the manifest, or by CheckPlaceInImage; otherwise what fetching
 // says.
-Result<LayerOrigin> PrepareLayer(RegistryClient& registry, const LayerToPrepare& wanted,
-                                 const std::string& layer_folder, const FetchContext& context);
+Result<ReadyLayer> PrepareLayer(RegistryClient& registry, const LayerToPrepare& wanted, const std::string& layer_folder,
+                                const FetchContext& context);
 
 // Whether the folder holds a sealed layer: its files, verified against the DiffID of its origin.
 bool IsSealed(const std::string& layer_folder);
 
 // kInvalidArgument if layers below decide on owner and mode of a folder of this one, so that only who unpacks it on
 // top of them can know those.
-Status CheckPlaceInImage(const std::string& layer_folder, const oci::LayerDigest& layer, bool lowest);
+Status CheckPlaceInImage(const LayerTable& table, bool lowest);
 
 // After a restart: the origin of a folder whose table is sound, or was compiled again from the zTOC beside it.
 // kNotFound or kDataLoss if the folder cannot be used.
-Result<LayerOrigin> AdoptLayer(const oci::LayerDigest& layer, const std::string& layer_folder);
+Result<ReadyLayer> AdoptLayer(const oci::LayerDigest& layer, const std::string& layer_folder);
 
 }  // namespace soci

@@ -28,10 +28,10 @@ class Trouble : public EndToEnd {
     EXPECT_EQ(containerd_.Ctr({"leases", "ls", "-q"}).out, "");
   }
   CommandResult Pull(const std::string& reference) {
-    return RunCommand(
-        {Daemon::Program("soci-snapshotter"), "pull", "--plain-http", "--snapshotter", "overlayfs", "--hosts-dir",
-         sandbox_ / "none", "--containerd", containerd_.address(), "--namespace", containerd_.name_space(), reference},
-        std::chrono::minutes(2));
+    return RunCommand({Daemon::Program("soci-snapshotter"), "pull", "--plain-http", "--snapshotter", "overlayfs",
+                       "--hosts-dir", sandbox_ / "none", "--containerd", containerd_.address(), "--namespace",
+                       containerd_.name_space(), "--patience", "1", reference},
+                      std::chrono::minutes(2));
   }
   CommandResult Serve(std::vector<std::string> flags, std::vector<std::string> before = {}) {
     std::vector<std::string> line = std::move(before);

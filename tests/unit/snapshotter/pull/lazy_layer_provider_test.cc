@@ -6,14 +6,10 @@
 
 #include <condition_variable>
 
-#include "fuse/fetch/fetch_scheduler.h"
-#include "fuse/store/fd_cache.h"
 #include "indexer/base/file_io.h"
 #include "snapshotter/pull/list_folder.h"
 #include "snapshotter/unpack/unsynced_mark.h"
-#include "tests/fakes/fake_mounter.h"
-#include "tests/support/temporary_directory.h"
-#include "tests/unit/snapshotter/pull/indexed_image.h"
+#include "tests/unit/snapshotter/pull/provider_fixture.h"
 #include "tests/unit/snapshotter/pull/sync_count.h"
 #include "tests/ztoc/ztoc_value.h"
 
@@ -30,73 +26,10 @@ bool Exists(const std::string& path) {
   return ::lstat(path.c_str(), &attributes) == 0;
 }
 
-// What the daemon joins, but for FUSE and the network.
-struct Parts {
-  Parts(const StatePaths& paths, RegistryClient& registry, Mounter& mounter, bool fill, bool unpack)
-      : folders(paths),
-        unpacks(registry, folders, {}),
-        sessions(registry, folders, SystemClock(), {}, unpack ? &unpacks : nullptr),
-        parts{registry, scheduler, mounter, files, io, {}} {
-    LiveLayers::Options options;
-    options.fill = fill;
-    options.seal_ended = [this](const oci::LayerDigest&, const Status& status) {
-      std::lock_guard lock(mutex);
-      seals.push_back(status);
-      changed.notify_all();
-    };
-    live = std::make_unique<LiveLayers>(parts, folders, options);
-    provider = std::make_unique<LazyLayerProvider>(sessions, *live, folders, SystemClock());
-  }
-
-  Status WaitForSeal() {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [this] { return !seals.empty(); });
-    return seals.back();
-  }
-
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::vector<Status> seals;
-  FetchScheduler scheduler{SystemClock()};
-  FdCache files;
-  ThreadPool io{"cold-read", 1};
-  LayerFolders folders;
-  LayerUnpacks unpacks;
-  ImageSessions sessions;
-  LiveLayer::Parts parts;
-  std::unique_ptr<LiveLayers> live;
-  std::unique_ptr<LazyLayerProvider> provider;
-};
-
 constexpr auto kDisk = LayerProvider::RestoreFrom::kDisk;
 constexpr auto kAnywhere = LayerProvider::RestoreFrom::kAnywhere;
 
-class LazyLayerProviderTest : public ::testing::Test {
- protected:
-  void Start(bool fill, bool unpack = false) {
-    parts_ = std::make_unique<Parts>(paths_, registry_, mounter_, fill, unpack);
-  }
-  void Stop() { parts_.reset(); }
-  LazyLayerProvider& provider() { return *parts_->provider; }
-
-  std::string Provide(const IndexedImage& image, size_t layer) {
-    auto outcome = provider().Provide(image.RequestLabels(layer), "default", {});
-    if (!outcome.ok()) return std::string(outcome.status().ToString());
-    auto* deferred = std::get_if<LayerDeferred>(&*outcome);
-    return deferred == nullptr ? "" : deferred->reason;
-  }
-  static oci::LayerDigest Layer(const IndexedImage& image, size_t layer) {
-    return oci::LayerDigest(image.layers[layer].digest);
-  }
-
-  test::TemporaryDirectory folder_;
-  const StatePaths paths_{folder_ / "state", folder_ / "run"};
-  FakeRegistryClient registry_;
-  FakeMounter mounter_;
-  std::unique_ptr<Parts> parts_;
-
-  void SetUp() override { ASSERT_TRUE(MakeDirectories(paths_.LinksFolder()).ok()); }
-};
+class LazyLayerProviderTest : public test::ProviderTest {};
 
 TEST_F(LazyLayerProviderTest, C9ALayerIsMountedWithTheLabelsThatCriSends) {
   const IndexedImage image = PushIndexedImage(registry_, {"one", "two"});
