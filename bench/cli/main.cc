@@ -1,6 +1,7 @@
 // soci-bench: measures pull times so that they can be believed.
 #include <CLI/CLI.hpp>
 
+#include "bench/cli/calibrate_verb.h"
 #include "bench/cli/image_verb.h"
 #include "bench/cli/run_verb.h"
 #include "bench/report/verbs.h"
@@ -14,6 +15,7 @@ int main(int argc, char** argv) {
   soci::bench::AddRunVerb(app, exit_code);
   soci::bench::AddImageVerbs(app, exit_code);
   soci::bench::AddReportVerbs(app, exit_code);
+  soci::bench::AddCalibrateVerb(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -7,6 +7,7 @@
 #include "bench/link/options.h"
 #include "bench/run/catalog.h"
 #include "bench/run/command_line.h"
+#include "bench/run/limited_disk.h"
 
 namespace soci::bench {
 namespace {
@@ -73,7 +74,11 @@ soci::Result<ScenarioPlan> Common(const RunOptions& options, const std::string& 
     SOCI_ASSIGN_OR_RETURN(plan.link, ParseLink(link));
     plan.link.listen_port = options.link_port;
   }
+  if (!options.containerd.empty() && plan.link.disk_bytes_per_second > 0) {
+    return Wrong("a disk can be limited only for a containerd of its own, not for that of --containerd");
+  }
   plan.cold = !options.warm;
+  plan.plain_download = !options.no_calibration && link != "none";
   plan.limit = std::chrono::seconds(options.limit);
   plan.host.containerd = options.containerd;
   plan.host.admin_socket = options.admin_socket;
@@ -95,7 +100,11 @@ Status AddNamed(const RunOptions& options, const CatalogEntry& entry, std::vecto
     }
     scenario.plan.wait_until_local = entry.wait_until_local;
     scenario.plan.hosts = entry.hosts;
+    if (entry.hosts > 1 && !options.containerd.empty()) return Wrong("several hosts need containerds of their own");
     scenario.plan.kill_daemon_at = entry.kill_daemon_at;
+    scenario.plan.upgrade_daemon_at = entry.upgrade_daemon_at;
+    scenario.plan.registry_down_at = entry.registry_down_at;
+    if (scenario.plan.link.disk_bytes_per_second > 0) scenario.left_out = Message(LimitedDisk::Supported());
     scenario.folder = options.images_folder + "/" + entry.image;
     if (!std::filesystem::exists(scenario.folder + "/LAYERS")) {
       return Wrong(fmt::format("scenario {} needs the image {}, which is not in {}", entry.name, entry.image,
@@ -120,6 +129,8 @@ soci::Result<std::vector<PlannedScenario>> PlanScenarios(const RunOptions& optio
   SOCI_ASSIGN_OR_RETURN(own.plan, Common(options, options.link));
   own.plan.name = options.name;
   own.plan.hosts = options.hosts;
+  if (options.hosts > 1 && !options.containerd.empty()) return Wrong("several hosts need containerds of their own");
+  if (own.plan.link.disk_bytes_per_second > 0) SOCI_RETURN_IF_ERROR(LimitedDisk::Supported());
   own.plan.wait_until_local = !options.no_wait;
   SOCI_ASSIGN_OR_RETURN(own.plan.workload, WorkloadOf(options));
   const std::vector<std::string> usual = {"containerd", "lazy", "full", "local"};

@@ -31,6 +31,7 @@ struct PlannedScenario {
   std::string folder;     // of the image's layers; or
   std::string reference;  // where it is in a registry
   bool index_only = false;
+  std::string left_out = {};  // why it cannot be run on this machine; the others can
 };
 
 // kInvalidArgument for options that make no sense, in one line.

@@ -64,6 +64,11 @@ int RunAll(const RunOptions& options, const std::vector<PlannedScenario>& planne
   bool failed = false;
   for (const PlannedScenario& scenario : planned) {
     if (signals.token().stop_requested()) break;
+    if (!scenario.left_out.empty()) {
+      Say(fmt::format("{} over link {} is left out: {}", scenario.plan.name, scenario.plan.link_text,
+                      scenario.left_out));
+      continue;
+    }
     ScenarioPlan plan = scenario.plan;
     plan.host.programs = programs;
     if (!options.no_calibration && !scenario.index_only) Calibrate(plan, result);
@@ -125,12 +130,12 @@ void AddRunVerb(CLI::App& app, int& exit_code) {
   CLI::App* verb = app.add_subcommand("run", "pull and run images in several modes, from nothing, and measure");
   AddWhat(*verb, *options);
   AddWork(*verb, *options);
-  verb->add_option("--link", options->link, "A, B, C or DELAY,CONNECTION_RATE,TOTAL_RATE[,...]")
+  verb->add_option("--link", options->link, "A, B, C, D or DELAY,CONNECTION_RATE,TOTAL_RATE[,...]")
       ->take_last()
       ->capture_default_str();
   verb->add_option("--link-port", options->link_port, "Port of 127.0.0.1 that the link listens on; else a free one");
   verb->add_option("-n,--repeats", options->repeats, "Runs of each mode (default 3)")->check(CLI::Range(1, 1000));
-  verb->add_option("--hosts", options->hosts, "Hosts that start at once")
+  verb->add_option("--hosts", options->hosts, "Hosts that start at once, each in namespaces of its own")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   verb->add_option("--limit", options->limit, "Seconds that one run may take")

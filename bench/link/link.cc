@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -69,6 +70,29 @@ void SendImmediately(int fd) {
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
+// A socket belongs to the namespace it was made in, whoever uses it: a thread that ends moves there, and no other.
+Result<UniqueFd> SocketIn(int network_namespace) {
+  UniqueFd fd;
+  int error = 0;
+  const auto make = [&] {
+    fd.Reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!fd) error = errno;
+  };
+  if (network_namespace < 0) {
+    make();
+  } else {
+    std::thread([&] {
+      if (::setns(network_namespace, CLONE_NEWNET) != 0) {
+        error = errno;
+      } else {
+        make();
+      }
+    }).join();
+  }
+  if (!fd) return ErrnoStatus(error, "link: no socket to listen on");
+  return fd;
+}
+
 // The peer shall see a reset, not a tidy end that could pass for a short body.
 void ResetOnClose(int fd) {
   const linger immediately{1, 0};
@@ -118,18 +142,20 @@ Result<std::unique_ptr<Link>> Link::Start(LinkOptions options) {
 
 Result<std::unique_ptr<Link>> Link::StartOne(LinkOptions options, std::shared_ptr<RateLimiter> total_rate,
                                              std::unique_ptr<Link> blob_host, bool is_blob_host) {
-  UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  SOCI_ASSIGN_OR_RETURN(UniqueFd listener, SocketIn(options.listen_namespace));
   const int on = 1;
   ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(options.listen_port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::inet_pton(AF_INET, options.listen_address.c_str(), &address.sin_addr) != 1) {
+    return absl::InvalidArgumentError(fmt::format("link: \"{}\" is no IPv4 address", options.listen_address));
+  }
   socklen_t length = sizeof address;
   if (::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), length) != 0 ||
       ::listen(listener.get(), 512) != 0 ||
       ::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &length) != 0) {
-    return ErrnoStatus(errno, fmt::format("listen on 127.0.0.1:{}", options.listen_port));
+    return ErrnoStatus(errno, fmt::format("listen on {}:{}", options.listen_address, options.listen_port));
   }
   return std::unique_ptr<Link>(new Link(std::move(options), std::move(listener), ntohs(address.sin_port),
                                         std::move(total_rate), std::move(blob_host), is_blob_host));
@@ -235,8 +261,8 @@ bool Link::PassRequest(Connection& connection, const std::string& head) {
   if (line.IsBlobDownload()) {
     if (blob_host_) {
       ++redirects_;
-      return Answer(connection, fmt::format("307 Temporary Redirect\r\nLocation: http://127.0.0.1:{}{}\r\n",
-                                            blob_host_->port(), line.path));
+      return Answer(connection, fmt::format("307 Temporary Redirect\r\nLocation: http://{}:{}{}\r\n",
+                                            options_.listen_address, blob_host_->port(), line.path));
     }
     const Fault fault = faults_.Next();
     if (fault.kind == Fault::Kind::kUnavailable) {

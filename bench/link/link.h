@@ -1,8 +1,8 @@
 // A TCP proxy that makes loopback look like a network: delay, a rate per connection, a rate for all, and counters.
 //
-// Listens on 127.0.0.1 from Start() to the destructor, which cuts every connection and joins. Two threads per
-// connection: hundreds of connections are fine. Any thread may call anything. The delay is paid when a connection is
-// made and before the first byte of each answer; rates apply to what comes from upstream.
+// Listens on 127.0.0.1, or where it is told, from Start() to the destructor, which cuts every connection and joins. Two
+// threads per connection: hundreds of connections are fine. Any thread may call anything. The delay is paid when a
+// connection is made and before the first byte of each answer; rates apply to what comes from upstream.
 //
 // Where it is to redirect, to fail or to delay tokens it reads the requests, so these need plain HTTP/1.1 in front of a
 // registry. A redirect goes to a second port, which shares the total rate, counts for the same counters, serves only
@@ -30,7 +30,10 @@ namespace soci {
 struct LinkOptions {
   std::string upstream_host = "127.0.0.1";
   uint16_t upstream_port = 0;
-  uint16_t listen_port = 0;  // 0: the system chooses
+  std::string listen_address = "127.0.0.1";  // IPv4
+  uint16_t listen_port = 0;                  // 0: the system chooses
+  // Of a network namespace, where clients find it; upstream stays in that of who starts the link. -1: the same.
+  int listen_namespace = -1;
   std::chrono::milliseconds delay{0};
   std::chrono::milliseconds first_byte_p99{0};  // above `delay`: answers' delays spread, with `delay` as median
   uint64_t seed = 1;                            // of that spread
@@ -39,6 +42,8 @@ struct LinkOptions {
   bool redirect_blobs = false;               // with 307, to a second port
   FaultOptions faults{};                     // of answers that carry blobs
   std::chrono::milliseconds token_delay{0};  // more before the answer to what is not for /v2/
+  // Not the link's, but of the disk where bytes end up: who has a disk to limit does it. 0: no limit.
+  uint64_t disk_bytes_per_second = 0;
 
   bool ReadsRequests() const { return redirect_blobs || faults.any() || token_delay.count() > 0; }
 };

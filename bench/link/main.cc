@@ -61,6 +61,9 @@ int main(int argc, char** argv) {
 
   auto options = soci::ParseLink(link_text);
   if (!options.ok()) return Fail(options.status());
+  if (options->disk_bytes_per_second > 0) {
+    return Fail(absl::InvalidArgumentError("a disk can be limited only by soci-bench run, not by a link alone"));
+  }
   if (calibrate) return RunCalibration(*options);
   const size_t colon = upstream.rfind(':');
   if (colon == std::string::npos) return Fail(absl::InvalidArgumentError("--upstream needs HOST:PORT"));

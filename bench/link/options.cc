@@ -58,6 +58,7 @@ std::string_view Profile(std::string_view letter) {
   if (letter == "A") return "30ms,90MB/s,125MB/s";
   if (letter == "B") return "100ms,25MB/s,60MB/s";
   if (letter == "C") return "10ms,90MB/s,400MB/s";
+  if (letter == "D") return "30ms,90MB/s,125MB/s,disk=125MB/s";
   return {};
 }
 
@@ -87,6 +88,10 @@ Status ParseExtra(std::string_view text, LinkOptions& link) {
   }
   if (name == "token") return ParseTime(value, link.token_delay);
   if (name == "stall-for") return ParseTime(value, link.faults.stall_for);
+  if (name == "disk") {
+    SOCI_ASSIGN_OR_RETURN(link.disk_bytes_per_second, ParseRate(value));
+    return OkStatus();
+  }
   if (name == "503") return ParseShare(value, link.faults.unavailable);
   if (name == "reset") return ParseShare(value, link.faults.reset);
   if (name == "stall") return ParseShare(value, link.faults.stall);
@@ -97,7 +102,7 @@ Status ParseExtra(std::string_view text, LinkOptions& link) {
   }
   return absl::InvalidArgumentError(fmt::format(
       "link: \"{}\" is none of p99=, token=, stall-for=TIME, 503=, reset=, stall=, flip=SHARE, seed=NUMBER, "
-      "redirect",
+      "disk=RATE, redirect",
       text));
 }
 
@@ -110,14 +115,9 @@ Result<LinkOptions> ParseLink(std::string_view text) {
     parts.erase(parts.begin());
     parts.insert(parts.begin(), its.begin(), its.end());
   }
-  if (parts[0] == "D") {
-    return absl::UnimplementedError(
-        "link: D is A before a disk that takes 125 MB/s, and this machine's disk cannot be held to that: throttling by "
-        "cgroup v1 does not see buffered writes; use A on a machine with such a disk");
-  }
   if (parts.size() < 3) {
     return absl::InvalidArgumentError(
-        fmt::format("link: \"{}\" is neither A, B, C nor DELAY,CONNECTION_RATE,TOTAL_RATE", text));
+        fmt::format("link: \"{}\" is neither A, B, C, D nor DELAY,CONNECTION_RATE,TOTAL_RATE", text));
   }
   LinkOptions link;
   SOCI_ASSIGN_OR_RETURN(link.delay, ParseDelay(parts[0]));
@@ -148,6 +148,7 @@ std::string LinkText(const LinkOptions& link) {
                                     {link.faults.flip, "with a false bit"}}) {
     if (share > 0) text += fmt::format(", {:g} % {}", share * 100, what);
   }
+  if (link.disk_bytes_per_second > 0) text += ", " + rate(link.disk_bytes_per_second, "to and from the disk, each");
   return text;
 }
 

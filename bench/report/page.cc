@@ -74,7 +74,9 @@ std::string Section(const ScenarioView& view, bool of_sweep) {
     }
   }
   html += Titled("Median time (least to greatest) until each point", TimeTable(view));
+  html += Titled("Each host by itself: median time (soonest to last)", HostTable(view));
   html += Titled("Ours : others, of the median times", RatioTable(view));
+  html += Titled("All bytes on the disk, beside a plain download of them", DownloadTable(view));
   if (!of_sweep) html += Plot("When each point is reached; bars below the dots show the spread", DrawTimeline(view));
   html += Titled("What the registry had sent, and was asked, by then", TrafficTable(view));
   if (!of_sweep) html += Plot("Bytes from the registry over time, median run", DrawBytesOverTime(view));

@@ -34,6 +34,40 @@ Table TimeTable(const ScenarioView& view) {
                        [](const PointView& point) { return Spread(point.seconds, Unit::kSeconds); });
 }
 
+Table HostTable(const ScenarioView& view) {
+  Table table;
+  table.Add(Head("of the hosts that began together", view));
+  for (const std::string& name : view.points) {
+    std::vector<std::string> row = {OneLine(name)};
+    bool any = false;
+    for (const ModeView& mode : view.modes) {
+      const auto point = std::find_if(mode.host_points.begin(), mode.host_points.end(),
+                                      [&](const PointView& one) { return one.name == name; });
+      const bool has = point != mode.host_points.end();
+      any = any || has;
+      row.push_back(has ? Spread(point->seconds, Unit::kSeconds) : "");
+    }
+    if (any) table.Add(std::move(row));
+  }
+  return table;
+}
+
+Table DownloadTable(const ScenarioView& view) {
+  Table table;
+  if (!(view.plain_download_seconds > 0)) return table;
+  table.Add(Head("time : plain download", view));
+  std::vector<std::string> row = {"fully local : " + Quantity(view.plain_download_seconds, Unit::kSeconds)};
+  bool any = false;
+  for (const ModeView& mode : view.modes) {
+    const PointView* point = mode.FindPoint("fully local");
+    const bool has = point != nullptr && mode.role != Role::kFloor;
+    any = any || has;
+    row.push_back(has ? RatioText(point->seconds.median / view.plain_download_seconds) : "");
+  }
+  if (any) table.Add(std::move(row));
+  return table;
+}
+
 Table TrafficTable(const ScenarioView& view) {
   return PointsByModes("bytes/requests/connections", view, [](const PointView& point) {
     return Bytes(point.bytes.median) + " / " + Quantity(point.requests.median, Unit::kCount) + " / " +
@@ -73,7 +107,9 @@ Table FigureTable(const ScenarioView& view) {
     for (const ModeView& mode : view.modes) {
       const Figure* figure = mode.FindFigure(name);
       const bool has = figure != nullptr && figure->value.count > 0;
-      any = any || (has && figure->value.max != 0);
+      // That a program counted no failed reads is what it was run for.
+      const bool of_the_work = figure != nullptr && figure->unit == Unit::kCount && name.rfind("soci_", 0) != 0;
+      any = any || (has && (figure->value.max != 0 || of_the_work));
       row.push_back(has ? Spread(figure->value, figure->unit) : "");
     }
     if (any) table.Add(std::move(row));

@@ -22,9 +22,6 @@ std::string CalibrationText(const Calibration& calibration) {
   text += Quantity(calibration.delay_ms, Unit::kMilliseconds) + " to the first byte";
   if (calibration.rate_one > 0) text += ", " + Bytes(calibration.rate_one) + "/s on one connection";
   if (calibration.rate_all > 0) text += ", " + Bytes(calibration.rate_all) + "/s on all";
-  if (calibration.plain_download_seconds > 0) {
-    text += ", the image's bytes in " + Quantity(calibration.plain_download_seconds, Unit::kSeconds);
-  }
   return text;
 }
 
@@ -32,8 +29,8 @@ std::string TerminalReport(const Scenario& scenario) {
   const ScenarioView view = MakeView(scenario);
   std::string text = OneLine(view.Title()) + "\n";
   for (const std::string& headline : view.Headlines()) text += OneLine(headline) + "\n";
-  for (const Table& table :
-       {TimeTable(view), RatioTable(view), TrafficTable(view), FigureTable(view), ReadTable(view)}) {
+  for (const Table& table : {TimeTable(view), HostTable(view), RatioTable(view), DownloadTable(view),
+                             TrafficTable(view), FigureTable(view), ReadTable(view)}) {
     if (!table.empty()) text += "\n" + table.ToText();
   }
   for (const ModeView& mode : view.modes) {

@@ -53,6 +53,16 @@ std::vector<PointView> PointsOf(const std::vector<const Run*>& runs) {
   return points;
 }
 
+std::vector<PointView> HostPointsOf(const std::vector<const Run*>& runs) {
+  std::vector<Run> hosts;
+  for (const Run* run : runs) {
+    for (const HostRun& host : run->hosts) hosts.emplace_back().points = host.points;
+  }
+  std::vector<const Run*> pointers;
+  for (const Run& host : hosts) pointers.push_back(&host);
+  return PointsOf(pointers);
+}
+
 std::vector<Figure> FiguresOf(const std::vector<const Run*>& runs) {
   struct Resource {
     const char* name;
@@ -112,6 +122,7 @@ ModeView ViewOf(const Scenario& scenario, const std::string& mode) {
   }
   view.runs = runs.size();
   view.points = PointsOf(runs);
+  view.host_points = HostPointsOf(runs);
   if (!runs.empty()) view.figures = FiguresOf(runs);
   if (const Run* typical = TypicalOf(runs)) view.bytes_over_time = typical->bytes_over_time;
   return view;
@@ -225,6 +236,7 @@ ScenarioView MakeView(const Scenario& scenario) {
   }
   view.about = AboutOf(scenario, view.modes);
   view.ratios = RatiosOf(view);
+  view.plain_download_seconds = scenario.plain_download_seconds;
   return view;
 }
 

@@ -36,6 +36,7 @@ struct ModeView {
   size_t runs = 0;                  // that did not fail
   std::vector<std::string> errors;  // "run 3: what happened", of those that did
   std::vector<PointView> points;
+  std::vector<PointView> host_points;       // of each host by itself, where several began together
   std::vector<Figure> figures;              // resources, then counts
   std::vector<double> read_milliseconds;    // of all runs
   std::vector<ByteSample> bytes_over_time;  // of the run that took the median time
@@ -57,6 +58,7 @@ struct ScenarioView {
   std::vector<std::string> points, figures;  // their names, over all modes
   std::vector<ModeView> modes;
   std::vector<Ratio> ratios;
+  double plain_download_seconds = 0;  // 0: not measured
 
   // The point that counts most: ready, or else the last one that ours and others have in common; "" if none.
   std::string MainPoint() const;

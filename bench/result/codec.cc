@@ -45,6 +45,11 @@ void Visit(Visitor& visit, ByteSample& sample) {
   visit("bytes", sample.bytes);
 }
 template <typename Visitor>
+void Visit(Visitor& visit, HostRun& host) {
+  visit("points", host.points);
+  visit("error", host.error);
+}
+template <typename Visitor>
 void Visit(Visitor& visit, Run& run) {
   visit("mode", run.mode);
   visit("repeat", run.repeat);
@@ -52,6 +57,7 @@ void Visit(Visitor& visit, Run& run) {
   visit("resources", run.resources);
   visit("counts", run.counts);
   visit("error", run.error);
+  visit("hosts", run.hosts);
   visit("bytes_over_time", run.bytes_over_time);
   visit("read_milliseconds", run.read_milliseconds);
 }
@@ -63,6 +69,7 @@ void Visit(Visitor& visit, Scenario& scenario) {
   visit("workload", scenario.workload);
   visit("image_bytes", scenario.image_bytes);
   visit("image_unpacked_bytes", scenario.image_unpacked_bytes);
+  visit("plain_download_seconds", scenario.plain_download_seconds);
   visit("runs", scenario.runs);
 }
 template <typename Visitor>
@@ -82,7 +89,6 @@ void Visit(Visitor& visit, Calibration& calibration) {
   visit("rate_all", calibration.rate_all);
   visit("rate_one", calibration.rate_one);
   visit("delay_ms", calibration.delay_ms);
-  visit("plain_download_seconds", calibration.plain_download_seconds);
 }
 template <typename Visitor>
 void Visit(Visitor& visit, Result& result) {

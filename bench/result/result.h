@@ -33,6 +33,12 @@ struct ByteSample {
   uint64_t bytes = 0;
 };
 
+// One of several hosts that began together.
+struct HostRun {
+  std::vector<Point> points;
+  std::string error;
+};
+
 struct Run {
   std::string mode;
   int repeat = 0;
@@ -42,6 +48,8 @@ struct Run {
   std::vector<double> read_milliseconds;
   std::map<std::string, double> counts;  // spans fetched, demand misses, ...: each a cost, less is better
   std::string error;
+  // More than one: `points` are then those of the host that was last, traffic and costs are those of all.
+  std::vector<HostRun> hosts;
 };
 
 // Scenarios of one sweep are named "NAME 5%", "NAME 10%" and so on.
@@ -49,6 +57,7 @@ struct Scenario {
   std::string name, image, link, workload;
   uint64_t image_bytes = 0, image_unpacked_bytes = 0;
   std::vector<Run> runs;
+  double plain_download_seconds = 0;  // of the image's bytes through the link, to nowhere; 0: not measured
 };
 
 struct Environment {
@@ -60,7 +69,6 @@ struct Environment {
 struct Calibration {
   std::string link;
   double rate_all = 0, rate_one = 0, delay_ms = 0;  // bytes per second, bytes per second, milliseconds
-  double plain_download_seconds = 0;
 };
 
 struct Result {

@@ -22,8 +22,9 @@ struct CatalogEntry {
   std::string daemon_flags = {};  // of our daemon, for this scenario only
   bool wait_until_local = false;
   int hosts = 1;  // that start at once, behind one link
-  // Our daemon is killed when the work says this, and started again.
-  std::string kill_daemon_at = {};
+  // When the work says this, our daemon is killed and started again; or ended in order and started again; or the
+  // registry is out of reach for some seconds.
+  std::string kill_daemon_at = {}, upgrade_daemon_at = {}, registry_down_at = {};
   bool is_short = false;  // part of `./dev bench`; the others need --full
 };
 

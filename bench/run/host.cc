@@ -130,6 +130,12 @@ void Host::KillDaemon() {
   StartDaemon();
 }
 
+void Host::UpgradeDaemon() {
+  if (!daemon_) return;
+  daemon_->Stop();
+  StartDaemon();
+}
+
 std::vector<std::string> Host::Line(const std::string& line) const { return OrThrow(CommandLine(line, values_)); }
 
 std::vector<std::string> Host::CtrLine(std::vector<std::string> arguments) const {

@@ -56,6 +56,8 @@ class Host {
 
   // As a crash would: killed, and started again by whoever watches over it. Only a daemon of its own.
   void KillDaemon();
+  // As its package would: ended in order, and started again. Only a daemon of its own.
+  void UpgradeDaemon();
 
   // Stops the containerd of its own and starts it again, `between` between the two.
   template <typename Function>

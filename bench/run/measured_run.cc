@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "bench/run/child.h"
+#include "bench/run/gang.h"
+#include "bench/run/limited_disk.h"
 #include "bench/run/local_watch.h"
 #include "bench/run/metrics_text.h"
 #include "bench/run/process_meter.h"
@@ -56,6 +58,51 @@ class Limit {
   const SteadyClock::time_point end_ = SteadyClock::now() + std::chrono::seconds(seconds_);
 };
 
+// What a plan does to a run on purpose, each once. What it took away it gives back, at the latest when it ends.
+class Trouble {
+ public:
+  Trouble(const RunPlan& plan, Host& host) : plan_(plan), host_(host) {}
+  ~Trouble() { BringBack(); }
+  Trouble(const Trouble&) = delete;
+  Trouble& operator=(const Trouble&) = delete;
+
+  void Make(const std::string& output, Timeline& timeline) {
+    if (IsTime(plan_.kill_daemon_at, output, killed_)) {
+      host_.KillDaemon();
+      timeline.Take("daemon killed and back");
+    }
+    if (IsTime(plan_.upgrade_daemon_at, output, upgraded_)) {
+      host_.UpgradeDaemon();
+      timeline.Take("daemon upgraded");
+    }
+    if (plan_.set_registry_down && IsTime(plan_.registry_down_at, output, down_)) {
+      timeline.Take("registry down");
+      plan_.set_registry_down(true);
+      away_ = true;
+      back_at_ = SteadyClock::now() + plan_.down_for;
+    }
+    if (away_ && SteadyClock::now() >= back_at_) {
+      BringBack();
+      timeline.Take("registry back");
+    }
+  }
+
+ private:
+  static bool IsTime(const std::string& text, const std::string& output, bool& done) {
+    return !text.empty() && !done && (done = HasLineWith(output, text));
+  }
+  void BringBack() {
+    if (away_) plan_.set_registry_down(false);
+    away_ = false;
+  }
+
+  const RunPlan& plan_;
+  Host& host_;
+  bool killed_ = false, upgraded_ = false, down_ = false;
+  bool away_ = false;  // the registry, now
+  SteadyClock::time_point back_at_;
+};
+
 class Measurement {
  public:
   Measurement(const RunPlan& plan, Run& run)
@@ -65,6 +112,7 @@ class Measurement {
         sandbox_([this](const std::string& left) { Say("left behind and removed: " + left); }) {}
 
   void Perform() {
+    if (plan_.disk_bytes_per_second > 0) disk_.emplace(sandbox_, plan_.disk_bytes_per_second);
     if (plan_.make_cold) plan_.make_cold();
     ImageAddress image = plan_.contestant.pulled_before ? plan_.direct : plan_.image;
     Host host(sandbox_, plan_.contestant, image, plan_.host);
@@ -157,16 +205,13 @@ class Measurement {
 
   // Until the work ends by itself, or is ready and not expected to. Whether it was ready.
   bool Watch(Host& host, Child& task, Timeline& timeline) {
-    bool ready = false, killed = false;
+    bool ready = false;
+    Trouble trouble(plan_, host);
     const bool probed = plan_.workload.shares_network();
     while (!task.ended()) {
       task.Wait(probed && !ready ? kProbeInterval : kPatience);
       if (!task.output().empty()) timeline.Take("first output");
-      if (!killed && !plan_.kill_daemon_at.empty() && HasLineWith(task.output(), plan_.kill_daemon_at)) {
-        killed = true;
-        host.KillDaemon();
-        timeline.Take("daemon killed and back");
-      }
+      trouble.Make(task.output(), timeline);
       for (const Mark& mark : plan_.workload.marks) {
         if (HasLineWith(task.output(), mark.line)) timeline.Take(mark.name);
       }
@@ -206,6 +251,7 @@ class Measurement {
   Run& run_;
   const Limit limit_;
   test::Sandbox sandbox_;
+  std::optional<LimitedDisk> disk_;  // under all that the sandbox holds
 };
 
 }  // namespace
@@ -215,7 +261,7 @@ Run MeasureRun(const RunPlan& plan) {
   run.mode = plan.contestant.mode;
   run.repeat = plan.repeat;
   try {
-    Measurement(plan, run).Perform();
+    OnHost(plan, plan.host_number, [&] { Measurement(plan, run).Perform(); });
   } catch (const std::exception& error) {
     if (run.error.empty()) run.error = error.what();
   }
@@ -223,55 +269,17 @@ Run MeasureRun(const RunPlan& plan) {
   return run;
 }
 
-Run MergeHosts(const std::vector<Run>& hosts) {
-  if (hosts.empty()) return {};
-  Run merged = hosts[0];
-  for (size_t i = 1; i < hosts.size(); ++i) {
-    const Run& host = hosts[i];
-    std::vector<Point> common;
-    for (const Point& point : merged.points) {
-      const auto same = std::find_if(host.points.begin(), host.points.end(),
-                                     [&](const Point& other) { return other.name == point.name; });
-      // A point that one host never reached was not reached.
-      if (same != host.points.end()) common.push_back(same->seconds > point.seconds ? *same : point);
-    }
-    merged.points = std::move(common);
-    merged.resources.daemon_cpu_seconds += host.resources.daemon_cpu_seconds;
-    merged.resources.client_cpu_seconds += host.resources.client_cpu_seconds;
-    merged.resources.peak_anonymous_bytes += host.resources.peak_anonymous_bytes;
-    merged.resources.peak_file_bytes += host.resources.peak_file_bytes;
-    merged.resources.disk_written_bytes += host.resources.disk_written_bytes;
-    for (const auto& [name, value] : host.counts) merged.counts[name] += value;
-    merged.read_milliseconds.insert(merged.read_milliseconds.end(), host.read_milliseconds.begin(),
-                                    host.read_milliseconds.end());
-    if (host.bytes_over_time.size() > merged.bytes_over_time.size()) merged.bytes_over_time = host.bytes_over_time;
-    if (merged.error.empty()) merged.error = host.error;
-  }
-  std::stable_sort(merged.points.begin(), merged.points.end(),
-                   [](const Point& one, const Point& other) { return one.seconds < other.seconds; });
-  return merged;
-}
-
-Run MeasureGang(const RunPlan& plan, int hosts) {
-  if (plan.make_cold) plan.make_cold();
-  RunPlan one = plan;
-  one.make_cold = nullptr;  // it is the whole machine's
-  std::vector<Run> runs(static_cast<size_t>(hosts));
-  std::vector<std::thread> threads;
-  for (Run& run : runs) threads.emplace_back([&one, &run] { run = MeasureRun(one); });
-  for (std::thread& thread : threads) thread.join();
-  return MergeHosts(runs);
-}
-
 void SetUp(const RunPlan& plan) {
   if (plan.contestant.setup.empty()) return;
-  const Limit limit(kMostSetUp, plan.stop);  // it is not measured, and converting a large image takes its time
-  test::Sandbox sandbox([](const std::string&) {});
-  const Host host(sandbox, plan.contestant, plan.direct, plan.host);
-  for (const std::string& line : plan.contestant.setup) {
-    Child child(host.Line(line), host.environment());
-    limit.AwaitSuccess(child, fmt::format("{}: \"{}\"", plan.contestant.mode, line));
-  }
+  OnHost(plan, plan.host_number, [&plan] {
+    const Limit limit(kMostSetUp, plan.stop);  // it is not measured, and converting a large image takes its time
+    test::Sandbox sandbox([](const std::string&) {});
+    const Host host(sandbox, plan.contestant, plan.direct, plan.host);
+    for (const std::string& line : plan.contestant.setup) {
+      Child child(host.Line(line), host.environment());
+      limit.AwaitSuccess(child, fmt::format("{}: \"{}\"", plan.contestant.mode, line));
+    }
+  });
 }
 
 }  // namespace soci::bench

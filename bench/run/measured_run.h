@@ -13,6 +13,7 @@
 #include "bench/result/result.h"
 #include "bench/run/contestant.h"
 #include "bench/run/host.h"
+#include "bench/run/host_network.h"
 #include "bench/run/timeline.h"
 #include "bench/run/workload.h"
 
@@ -28,21 +29,20 @@ struct RunPlan {
   Timeline::ReadTraffic traffic;
   std::function<void()> make_cold;  // caches, just before the host comes into being
   bool wait_until_local = true;
-  std::string save_records = {};    // the folder, if what is recorded is what the run is for
-  std::string kill_daemon_at = {};  // when a line of the output contains this; empty: never
+  std::string save_records = {};  // the folder, if what is recorded is what the run is for
+  // Trouble, when a line of the output contains the text; empty: never.
+  std::string kill_daemon_at = {}, upgrade_daemon_at = {}, registry_down_at = {};
+  std::chrono::seconds down_for{5};
+  std::function<void(bool)> set_registry_down = {};  // the link's end; needed for registry_down_at
+  const Hub* hub = nullptr;                          // then the host has namespaces of its own, and this uplink
+  int host_number = 0;                               // behind it
+  uint64_t disk_bytes_per_second = 0;                // 0: no limit
   std::chrono::seconds limit{600};
   std::stop_token stop = {};
   std::function<void(const std::string&)> say;  // what is happening, for people
 };
 
 Run MeasureRun(const RunPlan& plan);
-
-// The same on several hosts at once, behind the same link: points are those of the host that is last, traffic and
-// costs are those of all.
-Run MeasureGang(const RunPlan& plan, int hosts);
-
-// The pure part of it.
-Run MergeHosts(const std::vector<Run>& hosts);
 
 // The contestant's preparations for an image: once, on a host of its own, around the link. Throws std::runtime_error.
 void SetUp(const RunPlan& plan);

@@ -3,12 +3,17 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 
 #include "bench/link/calibration.h"
 #include "bench/run/cold.h"
+#include "bench/run/gang.h"
+#include "bench/run/host_network.h"
 #include "bench/run/measured_run.h"
 #include "bench/run/order.h"
+#include "bench/run/plain_download.h"
 
 namespace soci::bench {
 namespace {
@@ -33,17 +38,35 @@ std::string MakeRecord(RunPlan run, const std::string& folder) {
   run.save_records = folder;
   run.wait_until_local = false;
   run.kill_daemon_at.clear();
+  run.upgrade_daemon_at.clear();
+  run.registry_down_at.clear();
   return MeasureRun(run).error;
+}
+
+std::unique_ptr<Link> StartLink(LinkOptions options, const Stage& stage, const std::optional<Hub>& hub) {
+  options.upstream_port = stage.port();
+  if (hub) {
+    options.listen_address = Hub::kAddress;
+    options.listen_namespace = hub->fd();
+  }
+  auto link = Link::Start(options);
+  if (!link.ok()) throw std::runtime_error(std::string(Message(link.status())));
+  return *std::move(link);
+}
+
+std::string Address(const Link& link, const std::optional<Hub>& hub) {
+  return fmt::format("{}:{}", hub ? Hub::kAddress : "127.0.0.1", link.port());
 }
 
 }  // namespace
 
 Scenario RunScenario(const Stage& stage, const ScenarioPlan& plan, const std::stop_token& stop,
                      const std::function<void(const std::string&)>& say) {
-  LinkOptions options = plan.link;
-  options.upstream_port = stage.port();
-  auto link = Link::Start(options);
-  if (!link.ok()) throw std::runtime_error(std::string(Message(link.status())));
+  std::optional<Hub> hub;
+  if (plan.hosts > 1) hub.emplace();
+  const std::unique_ptr<Link> link = StartLink(plan.link, stage, hub);
+  LinkOptions unlimited;
+  const std::unique_ptr<Link> around = hub ? StartLink(unlimited, stage, hub) : nullptr;
 
   Scenario scenario{plan.name,
                     plan.image.name,
@@ -53,15 +76,20 @@ Scenario RunScenario(const Stage& stage, const ScenarioPlan& plan, const std::st
                     plan.image.unpacked_bytes,
                     {}};
   RunPlan run;
-  run.image = {fmt::format("127.0.0.1:{}/{}", (*link)->port(), plan.image.path)};
-  run.direct = {stage.host() + "/" + plan.image.path};
+  run.image = {Address(*link, hub) + "/" + plan.image.path};
+  run.direct = {(around ? Address(*around, hub) : stage.host()) + "/" + plan.image.path};
   run.workload = plan.workload;
   run.host = plan.host;
   run.limit = plan.limit;
   run.stop = stop;
   run.wait_until_local = plan.wait_until_local;
   run.kill_daemon_at = plan.kill_daemon_at;
-  run.traffic = [&link = **link] {
+  run.upgrade_daemon_at = plan.upgrade_daemon_at;
+  run.registry_down_at = plan.registry_down_at;
+  run.set_registry_down = [&link = *link](bool down) { link.SetDown(down); };
+  run.hub = hub ? &*hub : nullptr;
+  run.disk_bytes_per_second = plan.link.disk_bytes_per_second;
+  run.traffic = [&link = *link] {
     const LinkCounters counters = link.counters();
     return Traffic{counters.bytes_down, counters.requests, counters.connections};
   };
@@ -72,6 +100,15 @@ Scenario RunScenario(const Stage& stage, const ScenarioPlan& plan, const std::st
     WarmFolder(stage.storage());
     if (plan.cold && HostTakesFreeMemory()) occupied = OccupyFreeMemory(stage.storage());
   };
+  if (plan.plain_download) {
+    say("downloading the image's bytes, and nothing else");
+    WarmFolder(stage.storage());
+    try {
+      OnHost(run, 0, [&] { scenario.plain_download_seconds = PlainDownload(run.image, plan.link, stop); });
+    } catch (const std::exception& error) {
+      say(error.what());
+    }
+  }
   std::map<std::string, std::string> not_set_up;  // why, by mode
   const test::Sandbox recordings;
   for (const Contestant& contestant : plan.contestants) {

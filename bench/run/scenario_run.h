@@ -29,8 +29,9 @@ struct ScenarioPlan {
   int repeats = 3;
   bool cold = true;  // drop the machine's caches before each run
   bool wait_until_local = true;
-  std::string kill_daemon_at = {};
-  int hosts = 1;  // at once
+  std::string kill_daemon_at = {}, upgrade_daemon_at = {}, registry_down_at = {};
+  int hosts = 1;               // at once
+  bool plain_download = true;  // measure that too, once
   std::chrono::seconds limit{600};
   HostOptions host;
 };

@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "tests/support/disk_limits.h"
 #include "tests/support/temporary_directory.h"
 
 namespace soci::test {
@@ -125,6 +126,7 @@ std::vector<std::string> Sweep(const std::string& root, const std::string& name)
   }
   KillAndWait(pids);
   RemoveControlGroups(groups);
+  LiftLimitsBelow(root);
   for (const std::string& point : MountPointsBelow(root)) forced.push_back("mount " + point);
   UnmountAllBelow(root);
   RemoveShimSockets(root);

@@ -38,7 +38,7 @@ std::string Unescape(const std::string& text) {
 
 std::vector<std::string> MountPointsBelow(const std::string& folder) {
   std::vector<std::string> points;
-  std::ifstream mounts("/proc/self/mountinfo");
+  std::ifstream mounts("/proc/thread-self/mountinfo");
   for (std::string line; std::getline(mounts, line);) {
     std::istringstream fields(line);
     std::string point;

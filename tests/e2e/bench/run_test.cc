@@ -147,7 +147,43 @@ TEST_F(SociBench, SeveralHostsShareOneLink) {
   const Point* local = Find(run, "fully local");
   ASSERT_NE(local, nullptr);
   EXPECT_GE(local->traffic.bytes, 2 * (24u << 20));
+  ASSERT_EQ(run.hosts.size(), 2u);
+  for (const HostRun& host : run.hosts) EXPECT_EQ(host.points.size(), run.points.size()) << host.error;
+  EXPECT_THAT(bench.out, HasSubstr("of the hosts that began together"));
   EXPECT_THAT(LeftBehind(), IsEmpty());
+}
+
+TEST_F(SociBench, SeveralHostsThatAreInterruptedLeaveNothing) {
+  test::Process bench(
+      Line({"--mode", "lazy", "--hosts", "2", "--ready-line", "begun", "--work", "sh -c 'echo begun; sleep 600'"}),
+      folder_ / "log", {{{"TMPDIR", scratch()}}});
+  const auto log = [&] {
+    std::ifstream stream(folder_ / "log");
+    return std::string(std::istreambuf_iterator<char>(stream), {});
+  };
+  ASSERT_TRUE(test::WaitUntil([&] { return log().find("ready after") != std::string::npos; }, std::chrono::seconds(60)))
+      << log();
+  bench.Signal(SIGINT);
+  EXPECT_EQ(bench.Wait(std::chrono::seconds(60)), 130) << log();
+  EXPECT_THAT(LeftBehind(), IsEmpty());
+}
+
+// A time is compared with what is physically needed, never with what a machine should manage.
+TEST_F(SociBench, ADiskThatIsLimitedTakesItsTime) {
+  if (!std::filesystem::exists("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device")) {
+    const test::CommandResult refused = Bench({"--link", "0ms,0,0,disk=8MB/s", "--work", "true"});
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("a disk cannot be limited here"));
+    return;
+  }
+  const test::CommandResult bench = Bench(
+      {"--mode", "full", "-n", "1", "--link", "0ms,0,0,disk=8MB/s", "--work", "sh -c 'cat /data >/dev/null; sync'"});
+  ASSERT_EQ(bench.exit_code, 0) << bench.out << bench.err;
+  const Result result = ReadJson();
+  EXPECT_GT(Find(result.scenarios.at(0).runs.at(0), "fully local")->seconds, 24.0 * (1 << 20) / 8e6 * 0.8);
+  EXPECT_THAT(LeftBehind(), IsEmpty());
+  std::ifstream rules("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(rules), {}).find("8000000"), std::string::npos);
 }
 
 TEST_F(SociBench, AnImageOfARegistryIsCopiedAndMeasured) {

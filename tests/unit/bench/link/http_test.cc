@@ -301,10 +301,12 @@ TEST(LinkNotation, FaultsOfMoreThanAllAreRefused) {
   EXPECT_FALSE(ParseLink("A,503=0.6,reset=0.6").ok());
 }
 
-TEST(LinkNotation, ProfileDIsRefusedWithTheReason) {
+TEST(LinkNotation, ProfileDIsAWithALimitedDisk) {
   const auto link = ParseLink("D");
-  ASSERT_FALSE(link.ok());
-  EXPECT_THAT(std::string(Message(link.status())), HasSubstr("125 MB/s"));
+  ASSERT_TRUE(link.ok());
+  EXPECT_EQ(link->disk_bytes_per_second, 125'000'000u);
+  EXPECT_EQ(LinkText(*link), LinkText(*ParseLink("A")) + ", 125 MB/s to and from the disk, each");
+  EXPECT_EQ(ParseLink("A,disk=20MB/s")->disk_bytes_per_second, 20'000'000u);
 }
 
 }  // namespace

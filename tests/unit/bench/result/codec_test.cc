@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 Result Sample() {
   Result result;
   result.environment = {"2026-12-02", "abc123", "6.1", "some cpu", "1.6.20", "0.1.0", 2, uint64_t{8} << 30};
-  result.calibrations = {{"A", 125e6, 90e6, 30.4, 1.25}};
+  result.calibrations = {{"A", 125e6, 90e6, 30.4}};
   Run run;
   run.mode = "lazy";
   run.repeat = 2;

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "bench/run/measured_run.h"
+#include "bench/run/gang.h"
 
 namespace soci::bench {
 namespace {
