@@ -70,6 +70,8 @@ inline constexpr std::string_view kLabelLayerSize = "containerd.io/snapshot/remo
 inline constexpr std::string_view kLabelSociIndexDigest = "containerd.io/snapshot/remote/soci.index.digest";
 inline constexpr std::string_view kLabelUidMapping = "containerd.io/snapshot/uidmapping";
 inline constexpr std::string_view kLabelGidMapping = "containerd.io/snapshot/gidmapping";
+// Ours, on the snapshot of a container that shall be recorded: the recording's name.
+inline constexpr std::string_view kLabelRecording = "containerd.io/snapshot/soci.recording";
 
 // Labels that we put on the snapshots we commit.
 inline constexpr std::string_view kLabelRemote = "containerd.io/snapshot/remote";

@@ -1,8 +1,11 @@
 // Prepare and View: the ordinary way, and the remote one.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "indexer/base/log.h"
 #include "indexer/oci/annotations.h"
+#include "snapshotter/core/recorded_container.h"
 #include "snapshotter/core/snapshotter.h"
 #include "snapshotter/pull/layer_provider.h"
 
@@ -112,7 +115,8 @@ Result<std::vector<Mount>> Snapshotter::Create(SnapshotKind kind, const std::str
   SOCI_ASSIGN_OR_RETURN(SnapshotStack stack, metastore_.Create(kind, key, parent, labels));
   Result<std::vector<Mount>> mounts = MakeFolderAndMounts(stack);
   if (mounts.ok()) {
-    if (kind == SnapshotKind::kActive && !IsUnpacking(key)) TellOfContainer(stack);
+    const bool told = RecordingOf(stack.snapshot).has_value();
+    if (kind == SnapshotKind::kActive && !told && !IsUnpacking(key)) TellOfContainer(stack);
     return mounts;
   }
   // containerd never hears of this snapshot. After a kill in between it is one that containerd does not know and
@@ -124,15 +128,10 @@ Result<std::vector<Mount>> Snapshotter::Create(SnapshotKind kind, const std::str
 }
 
 void Snapshotter::TellOfContainer(const SnapshotStack& stack) {
-  std::vector<oci::LayerDigest> layers;
-  const Snapshot* highest = nullptr;
-  for (auto parent = stack.parents.rbegin(); parent != stack.parents.rend(); ++parent) {
-    const Result<oci::LayerDigest> layer = oci::LayerDigest::Parse(parent->layer);
-    if (!parent->remote() || !layer.ok()) continue;
-    layers.push_back(*layer);
-    highest = &*parent;
-  }
-  if (highest != nullptr) provider_.ContainerPrepared(layers, highest->labels);
+  const std::vector<oci::LayerDigest> layers = LayersOf(stack);
+  const auto highest =
+      std::find_if(stack.parents.begin(), stack.parents.end(), [](const Snapshot& parent) { return parent.remote(); });
+  if (!layers.empty()) provider_.ContainerPrepared(layers, highest->labels);
 }
 
 Result<std::vector<Mount>> Snapshotter::MakeFolderAndMounts(const SnapshotStack& stack) {
@@ -142,7 +141,10 @@ Result<std::vector<Mount>> Snapshotter::MakeFolderAndMounts(const SnapshotStack&
     SOCI_ASSIGN_OR_RETURN(owner, SnapshotFolders::OwnerOf(lowers.front()));
   }
   SOCI_RETURN_IF_ERROR(folders_.Make(stack.snapshot.id, stack.snapshot.kind, owner));
-  return MountsOf(stack, std::move(lowers));
+  const std::optional<std::string> recording = RecordingOf(stack.snapshot);
+  if (!recording) return MountsOf(stack, std::move(lowers));
+  SOCI_ASSIGN_OR_RETURN(const LayerProvider::Directories own, provider_.BeginRecording(*recording, LayersOf(stack)));
+  return MountsOf(stack, std::move(lowers), own);
 }
 
 }  // namespace soci

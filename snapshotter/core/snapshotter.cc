@@ -1,6 +1,7 @@
 #include "snapshotter/core/snapshotter.h"
 
 #include "indexer/base/log.h"
+#include "snapshotter/core/recorded_container.h"
 #include "snapshotter/overlay/disk_usage.h"
 #include "snapshotter/pull/layer_provider.h"
 
@@ -15,11 +16,17 @@ Snapshotter::Snapshotter(Metastore& metastore, LayerProvider& provider, Options 
       reserve_(options_.state + "/reserve"),
       lowers_(provider, folders_) {}
 
-Result<std::vector<Mount>> Snapshotter::MountsOf(const SnapshotStack& stack, std::vector<std::string> lowers) {
+Result<std::vector<Mount>> Snapshotter::MountsOf(const SnapshotStack& stack, std::vector<std::string> lowers,
+                                                 const LayerProvider::Directories& recorded) {
   const SnapshotFolder own = folders_.Of(stack.snapshot.id);
+  for (size_t i = 0; i < lowers.size(); ++i) {
+    if (auto directory = RecordedDirectory(stack.parents[i], recorded)) lowers[i] = *std::move(directory);
+  }
   std::vector<Mount> mounts = MakeMounts(stack.snapshot.kind, own, lowers, options_.overlay);
   if (OptionBytes(mounts) < kComfortableOptionBytes) return mounts;
   for (size_t i = 0; i < lowers.size(); ++i) {
+    // Links are shared by all containers over this parent; and these are short.
+    if (RecordedDirectory(stack.parents[i], recorded)) continue;
     SOCI_ASSIGN_OR_RETURN(lowers[i], links_.To(stack.parents[i].id, lowers[i]));
   }
   return MakeMounts(stack.snapshot.kind, own, lowers, options_.overlay);
@@ -28,7 +35,9 @@ Result<std::vector<Mount>> Snapshotter::MountsOf(const SnapshotStack& stack, std
 Result<std::vector<Mount>> Snapshotter::Mounts(const std::string& key) {
   SOCI_ASSIGN_OR_RETURN(SnapshotStack stack, metastore_.GetOpen(key));
   SOCI_ASSIGN_OR_RETURN(std::vector<std::string> lowers, lowers_.Of(stack.parents));
-  return MountsOf(stack, std::move(lowers));
+  const std::optional<std::string> recording = RecordingOf(stack.snapshot);
+  if (!recording) return MountsOf(stack, std::move(lowers));
+  return MountsOf(stack, std::move(lowers), provider_.RecordingDirectories(*recording, LayersOf(stack)));
 }
 
 Status Snapshotter::Commit(const std::string& name, const std::string& key, const Labels& labels) {
@@ -51,6 +60,9 @@ Status Snapshotter::Remove(const std::string& key) {
       reserve_.Hold();
     });
     return OkStatus();
+  }
+  if (const std::optional<std::string> recording = RecordingOf(removed)) {
+    background_.Post([this, name = *recording] { provider_.EndRecording(name); });
   }
   // The snapshot is gone whatever happens here; Cleanup finds the folder again.
   Result<std::string> moved = folders_.MoveAway(removed.id);

@@ -66,7 +66,9 @@ class Snapshotter {
   void ExplainMissingLabels(const std::string& key, const Labels& labels, const std::string& containerd_namespace);
   void TellOfContainer(const SnapshotStack& stack);
   Result<std::vector<Mount>> MakeFolderAndMounts(const SnapshotStack& stack);
-  Result<std::vector<Mount>> MountsOf(const SnapshotStack& stack, std::vector<std::string> lowers);
+  // `recorded`: where the layers are mounted for this container alone.
+  Result<std::vector<Mount>> MountsOf(const SnapshotStack& stack, std::vector<std::string> lowers,
+                                      const LayerProvider::Directories& recorded = {});
 
   // Why a layer is left to containerd; no value: it is there, committed under its target.
   using Deferral = std::optional<LayerDeferred>;

@@ -9,6 +9,7 @@
 #include "indexer/base/file_io.h"
 #include "indexer/index/record_artifact.h"
 #include "snapshotter/daemon/metric_samples.h"
+#include "snapshotter/daemon/record_requests.h"
 #include "snapshotter/daemon/status_report.h"
 #include "snapshotter/daemon/version.h"
 
@@ -176,6 +177,12 @@ std::string Assembly::AnswerAdmin(std::string_view request) {
   const auto json = nlohmann::json::parse(request.begin(), request.end(), nullptr, false);
   const std::string verb = json.is_object() && json.contains("verb") && json["verb"].is_string() ? json["verb"] : "";
   if (verb == "status") return StatusJson(LayerReports(), provider_->Deferrals(), records_->Reports());
+  if (verb == "record-release" && json.contains("recording") && json["recording"].is_string()) {
+    provider_->EndRecording(json["recording"]);
+    return "{}";
+  }
+  const RecordingLimits limits{std::chrono::seconds(config_.record.quiet_seconds), config_.record.max_bytes};
+  if (auto answer = AnswerRecordRequest(*records_, request, limits)) return *std::move(answer);
   if (verb == "record-stop") return fmt::format("{{\"records\":{}}}", records_->FinishRecording(std::nullopt));
   if (verb == "version") return fmt::format("{{\"version\":\"{}\"}}", kVersion);
   return R"({"error":"unknown verb"})";

@@ -19,6 +19,7 @@ constexpr char kExamples[] = R"(Examples:
   soci-snapshotter pull registry.example.com/ai/train:v3
   soci-snapshotter pull --plain-http --namespace k8s.io localhost:5000/app:latest
   soci-snapshotter status
+  soci-snapshotter record --out torch.record registry.example.com/ai/train:v3 -- python3 -c 'import torch'
   soci-snapshotter mount-layer oci:./image:latest --layer 1 /mnt
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 authentication, 5 network, 6 bad data.)";
@@ -41,6 +42,32 @@ soci::Result<soci::ConfigOverrides> Overrides(const std::vector<std::string>& wo
     }
   }
   return overrides;
+}
+
+void AddRecordOptions(CLI::App& app, soci::RecordOptions& record) {
+  auto* reference = app.add_option("REF", record.reference, "Image reference; it is pulled if it is not there");
+  app.add_option("COMMAND", record.command, "After --: what to run in a container of it; default: the image's own");
+  app.add_option("--out", record.out, "File for the record, for `soci-index record push`");
+  app.add_option("--ready-line", record.ready_line, "The program is ready when a line that it prints has this in it");
+  app.add_option("--seconds-of-silence", record.silence_seconds,
+                 "... or when it has read nothing new for so long; default: the daemon's record.quiet_seconds");
+  app.add_option("--max-size", record.max_size,
+                 "... or when it has read so much, 512MiB for example; default: the daemon's record.max_bytes");
+  app.add_option("--grace", record.grace_seconds, "Seconds to end in that it gets then, before it is killed")
+      ->capture_default_str();
+  app.add_option("--run-flag", record.run_flags, "For `ctr run`, such as --run-flag=--gpus=0; may be given again")
+      ->allow_extra_args(false);
+  app.add_option("--ctr", record.ctr, "containerd's ctr, which runs the container")->capture_default_str();
+  app.add_option("--containerd", record.containerd, "containerd's socket")->capture_default_str();
+  app.add_option("--namespace", record.containerd_namespace, "containerd's namespace")->capture_default_str();
+  app.add_option("--snapshotter", record.snapshotter, "Name of the proxy plugin in containerd's configuration")
+      ->capture_default_str();
+  app.add_option("--hosts-dir", record.hosts_directory, "Directory of HOST/hosts.toml files, as containerd's")
+      ->capture_default_str();
+  app.add_flag("--plain-http", record.plain_http, "Speak HTTP without TLS to the registry");
+  app.add_option("--socket", record.socket, "The daemon's admin socket")->capture_default_str();
+  auto* stop = app.add_flag("--stop", record.stop, "End every recording under way: the programs are ready");
+  stop->excludes(reference);
 }
 
 }  // namespace
@@ -79,10 +106,12 @@ int main(int argc, char** argv) {
   status_app->callback([&] { verb = [&](soci::StopSignals&) { return soci::StatusVerb(status); }; });
 
   soci::RecordOptions record;
-  CLI::App* record_app = app.add_subcommand("record", "Recordings of starting containers");
-  record_app->add_flag("--stop", record.stop, "End them: the programs are ready")->required();
-  record_app->add_option("--socket", record.socket, "The daemon's admin socket")->capture_default_str();
-  record_app->callback([&] { verb = [&](soci::StopSignals&) { return soci::RecordVerb(record); }; });
+  CLI::App* record_app = app.add_subcommand("record", "Make a record of what a command of an image reads first");
+  AddRecordOptions(*record_app, record);
+  record_app->callback([&] {
+    if (!record.stop && record.reference.empty()) throw CLI::RequiredError("REF or --stop");
+    verb = [&](soci::StopSignals& signals) { return soci::RecordVerb(record, signals); };
+  });
 
   soci::MountLayerOptions mount;
   CLI::App* mount_app = app.add_subcommand("mount-layer", "Mount one layer of an OCI layout directory until Ctrl-C");

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "snapshotter/config/config.h"
 
@@ -34,10 +35,24 @@ struct StatusOptions {
 int StatusVerb(const StatusOptions& options);
 
 struct RecordOptions {
+  std::string reference;                    // not with `stop`
+  std::vector<std::string> command;         // empty: the image's own
+  std::string out;                          // file for the record; empty: only the host keeps it
+  std::string ready_line;                   // the program is ready when it prints this; empty: it never says so
+  std::optional<uint32_t> silence_seconds;  // no value: the daemon's record.quiet_seconds
+  std::string max_size;                     // empty: the daemon's record.max_bytes
+  uint32_t grace_seconds = 10;              // between SIGTERM and SIGKILL when the recording is over
+  std::vector<std::string> run_flags;       // for `ctr run`
+  std::string ctr = "ctr";
+  std::string containerd = "/run/containerd/containerd.sock";
+  std::string containerd_namespace = "default";
+  std::string snapshotter = "soci";
+  std::string hosts_directory = "/etc/containerd/certs.d";
+  bool plain_http = false;
   std::string socket = "/run/soci-snapshotter/admin.sock";
   bool stop = false;
 };
-int RecordVerb(const RecordOptions& options);
+int RecordVerb(const RecordOptions& options, const StopSignals& signals);
 
 struct MountLayerOptions {
   std::string image;  // oci:DIR[:TAG]

@@ -57,6 +57,20 @@ class LayerProvider {
   // Only news: nothing depends on it.
   virtual void ContainerPrepared(const std::vector<oci::LayerDigest>& /*layers*/, const Labels& /*labels*/) {}
 
+  // The container whose root is being made over these layers shall be recorded, by the name that `recording` was asked
+  // for under: it gets mounts of its own, by layer; they stay until EndRecording. kNotFound without such a recording.
+  using Directories = std::map<oci::LayerDigest, std::string>;
+  virtual Result<Directories> BeginRecording(const std::string& recording,
+                                             const std::vector<oci::LayerDigest>& /*layers*/) {
+    return absl::NotFoundError("recording " + recording + " was not asked for");
+  }
+  // The same mounts again; none if there are none any more.
+  virtual Directories RecordingDirectories(const std::string& /*recording*/,
+                                           const std::vector<oci::LayerDigest>& /*layers*/) {
+    return {};
+  }
+  virtual void EndRecording(const std::string& /*recording*/) {}
+
   // Where the layer's files are now: short (127 of them fit a page). A FUSE mount, or later a sealed directory.
   virtual Result<std::string> LowerDirectory(const oci::LayerDigest& layer) = 0;
 

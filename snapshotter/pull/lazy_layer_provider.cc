@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <set>
 
 #include "indexer/base/log.h"
 #include "indexer/oci/annotations.h"
@@ -147,6 +148,43 @@ void LazyLayerProvider::ContainerPrepared(const std::vector<oci::LayerDigest>& l
   const auto* request = std::get_if<LayerRequest>(&read);
   if (request == nullptr) return;
   records_->ContainerPrepared(request->image, {request->image.ToString(), request->manifest, layers});
+}
+
+Result<LayerProvider::Directories> LazyLayerProvider::BeginRecording(const std::string& recording,
+                                                                     const std::vector<oci::LayerDigest>& layers) {
+  if (records_ == nullptr) return LayerProvider::BeginRecording(recording, layers);
+  if (layers.empty()) {
+    return absl::FailedPreconditionError("none of the image's layers is ours: what is read of them cannot be seen");
+  }
+  SOCI_RETURN_IF_ERROR(records_->ClaimRecording(recording));
+  std::vector<WatchedLayer> watched;
+  for (const oci::LayerDigest& layer : std::set<oci::LayerDigest>(layers.begin(), layers.end())) {
+    Result<WatchedLayer> mounted = live_.MountForRecording(layer, recording);
+    if (!mounted.ok()) {
+      live_.UnmountRecording(recording);
+      return Annotate(mounted.status(), "mounting layer " + layer.ToString() + " to record what is read of it");
+    }
+    watched.push_back(*std::move(mounted));
+  }
+  if (Status begun = records_->BeginRecording(recording, layers, watched); !begun.ok()) {
+    live_.UnmountRecording(recording);
+    return begun;
+  }
+  return RecordingDirectories(recording, layers);
+}
+
+LayerProvider::Directories LazyLayerProvider::RecordingDirectories(const std::string& recording,
+                                                                   const std::vector<oci::LayerDigest>& layers) {
+  Directories directories;
+  for (const oci::LayerDigest& layer : layers) {
+    if (auto directory = live_.RecordingDirectory(layer, recording)) directories[layer] = *std::move(directory);
+  }
+  return directories;
+}
+
+void LazyLayerProvider::EndRecording(const std::string& recording) {
+  if (records_ != nullptr) records_->FinishRecording(recording);
+  live_.UnmountRecording(recording);
 }
 
 Result<std::string> LazyLayerProvider::LowerDirectory(const oci::LayerDigest& layer) {

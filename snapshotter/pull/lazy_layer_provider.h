@@ -31,6 +31,10 @@ class LazyLayerProvider : public LayerProvider {
                                  const std::stop_token& stop) override;
   Status Restore(const oci::LayerDigest& layer, const Labels& labels, RestoreFrom from) override;
   void ContainerPrepared(const std::vector<oci::LayerDigest>& layers, const Labels& labels) override;
+  Result<Directories> BeginRecording(const std::string& recording,
+                                     const std::vector<oci::LayerDigest>& layers) override;
+  Directories RecordingDirectories(const std::string& recording, const std::vector<oci::LayerDigest>& layers) override;
+  void EndRecording(const std::string& recording) override;
   Result<std::string> LowerDirectory(const oci::LayerDigest& layer) override;
   Result<LayerUsage> Usage(const oci::LayerDigest& layer) override;
   Status Release(const oci::LayerDigest& layer) override;

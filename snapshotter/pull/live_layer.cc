@@ -121,6 +121,12 @@ Status LiveLayer::condemned() const { return store_->condemned(); }
 
 std::string LiveLayer::LowerDirectory() const { return sealed() ? place_.sealed_link : place_.mount_point; }
 
+Result<std::unique_ptr<RecordingMount>> LiveLayer::MountForRecording(const std::string& mount_point) {
+  SOCI_RETURN_IF_ERROR(condemned());
+  return RecordingMount::Make({layer_, table_, *store_, fetcher_.get()},
+                              {parts_.mounter, parts_.io, parts_.read_ahead, parts_.program_clock}, mount_point);
+}
+
 LayerReport LiveLayer::Report() const {
   LayerReport report;
   report.layer = layer_;

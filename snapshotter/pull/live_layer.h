@@ -20,6 +20,7 @@
 #include "snapshotter/pull/layer_folders.h"
 #include "snapshotter/pull/layer_origin.h"
 #include "snapshotter/pull/layer_report.h"
+#include "snapshotter/pull/recording_mount.h"
 #include "snapshotter/replay/watched_layer.h"
 
 namespace soci {
@@ -80,6 +81,8 @@ class LiveLayer {
   // For who records and replays; nothing if it was sealed when it was opened.
   std::optional<WatchedLayer> Watched() const;
   std::string LowerDirectory() const;
+  // Once more, sealed or not, at a place of its own; to be dropped before this is closed. Not beside Seal.
+  Result<std::unique_ptr<RecordingMount>> MountForRecording(const std::string& mount_point);
   LayerReport Report() const;
 
  private:

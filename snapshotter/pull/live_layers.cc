@@ -37,6 +37,8 @@ LiveLayers::LiveLayers(const LiveLayer::Parts& parts, LayerFolders& folders, Opt
       paths_(folders.paths()),
       options_(options),
       numbers_(paths_),
+      first_recording_mount_(FirstFreeRecordingMount(paths_)),
+      next_recording_mount_(first_recording_mount_),
       sealing_(std::make_unique<ThreadPool>("soci-seal", kSealingThreads)) {}
 
 LiveLayers::~LiveLayers() {
@@ -50,6 +52,7 @@ LiveLayers::~LiveLayers() {
   std::vector<LiveLayer*> layers;
   for (const auto& [layer, slot] : gone) {
     TellClosing(layer);
+    slot->recordings.clear();
     if (slot->layer != nullptr) layers.push_back(slot->layer.get());
   }
   // Side by side, as each waits for its last reads.
@@ -64,6 +67,7 @@ void LiveLayers::Stop() {
     if (slot->layer != nullptr) slot->layer->StopFill();
   }
   for (const auto& [layer, slot] : slots_) {
+    for (const auto& [recording, mount] : slot->recordings) mount->Detach();
     if (slot->layer != nullptr) slot->layer->Detach();
   }
 }
@@ -149,6 +153,7 @@ bool LiveLayers::Close(const oci::LayerDigest& layer) {
   auto slot = Claim(layer, false);
   if (slot == nullptr) return false;
   TellClosing(layer);  // it may have been opened meanwhile
+  TakeRecordings(*slot).clear();
   std::unique_ptr<LiveLayer> gone;
   {
     MutexLock lock(mutex_);
@@ -233,6 +238,7 @@ void LiveLayers::Seal(const oci::LayerDigest& layer) {
 }
 
 void LiveLayers::CollectUnused() {
+  CollectRecordingMounts();
   for (const std::string& name : ListFolder(paths_.run + "/m")) {
     auto number = NumberOf(name);
     if (!number || numbers_.IsTaken(*number)) continue;

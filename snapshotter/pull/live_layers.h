@@ -4,6 +4,7 @@
 // looking things up never waits for it.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -46,6 +47,13 @@ class LiveLayers {
   // Stops fill, unmounts and lets the folder go. False if the layer was not live.
   bool Close(const oci::LayerDigest& layer);
 
+  // Mounts the layer once more, for the container of one recording; what can be listened to there. Waits while the
+  // layer is being sealed. kNotFound if it is not live.
+  Result<WatchedLayer> MountForRecording(const oci::LayerDigest& layer, const std::string& recording);
+  std::optional<std::string> RecordingDirectory(const oci::LayerDigest& layer, const std::string& recording) const;
+  // Takes the mounts of one recording away again; nobody listens there any more.
+  void UnmountRecording(const std::string& recording);
+
   bool IsLive(const oci::LayerDigest& layer) const;
   bool IsCondemned(const oci::LayerDigest& layer) const;
   Result<std::string> LowerDirectory(const oci::LayerDigest& layer) const;
@@ -57,9 +65,12 @@ class LiveLayers {
   void CollectUnused();
 
  private:
+  using Recordings = std::map<std::string, std::unique_ptr<RecordingMount>>;
   struct Slot {
     bool busy = false;
     std::unique_ptr<LiveLayer> layer;  // null while it is being opened or closed
+    // By the recording's name. They use the layer, so they are gone before it is.
+    Recordings recordings;
   };
 
   // Waits until nobody works on the layer, then it is ours to work on. Gives null if there is none and `make` is false.
@@ -69,6 +80,9 @@ class LiveLayers {
                                             std::shared_ptr<const LayerFolders::Hold> hold,
                                             std::shared_ptr<const LayerTable> table);
   void TellClosing(const oci::LayerDigest& layer) SOCI_EXCLUDES(mutex_);
+  Recordings TakeRecordings(Slot& slot) SOCI_EXCLUDES(mutex_);
+  static uint32_t FirstFreeRecordingMount(const StatePaths& paths);
+  void CollectRecordingMounts();
   void SealLater(const oci::LayerDigest& layer);
   void Seal(const oci::LayerDigest& layer);
 
@@ -77,6 +91,8 @@ class LiveLayers {
   const StatePaths& paths_;
   const Options options_;
   LayerNumbers numbers_;
+  const uint32_t first_recording_mount_;  // those before it are an earlier process's
+  std::atomic<uint32_t> next_recording_mount_;
 
   mutable Mutex mutex_;  // before the leaves of layers and numbers
   CondVar unclaimed_;

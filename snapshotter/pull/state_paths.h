@@ -16,9 +16,11 @@ struct StatePaths {
   std::string LayerFolder(const oci::LayerDigest& layer) const { return LayersFolder() + "/" + layer.Hex(); }
   std::string RecordsFolder() const { return state + "/records/sha256"; }
   std::string LinksFolder() const { return state + "/l"; }
-  // Both are short on purpose: 127 of them have to fit one page of mount options.
+  // All are short on purpose: 127 of them have to fit one page of mount options.
   std::string SealedLink(uint32_t number) const { return LinksFolder() + "/" + std::to_string(number); }
   std::string MountPoint(uint32_t number) const { return run + "/m/" + std::to_string(number); }
+  std::string RecordingsFolder() const { return run + "/r"; }
+  std::string RecordingMountPoint(uint32_t number) const { return RecordingsFolder() + "/" + std::to_string(number); }
 };
 
 }  // namespace soci

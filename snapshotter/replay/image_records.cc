@@ -28,6 +28,7 @@ ImageRecords::ImageRecords(const std::string& folder, const Clock& clock, Progra
       program_(program),
       options_(std::move(options)),
       store_(folder),
+      asked_(recorder_),
       recorder_(program, options_.recorder,
                 [this](const std::string& image, const Record& record) { Keep(image, record); }) {
   timer_ = std::thread([this] {
@@ -128,6 +129,21 @@ void ImageRecords::ContainerPrepared(const oci::Reference& image, const Starting
   }
   recorder_.Start(container, open);
   wake_.NotifyAll();
+}
+
+Status ImageRecords::BeginRecording(const std::string& name, const std::vector<oci::LayerDigest>& layers,
+                                    const std::vector<WatchedLayer>& open) {
+  MutexLock lock(mutex_);
+  if (stopping_) return absl::UnavailableError("the daemon is stopping");
+  SOCI_RETURN_IF_ERROR(asked_.Begin(name, layers, open));
+  wake_.NotifyAll();
+  return OkStatus();
+}
+
+Result<Record> ImageRecords::TakeRecording(const std::string& name, bool kept) {
+  SOCI_ASSIGN_OR_RETURN(AskedRecordings::Taken taken, asked_.Take(name));
+  if (kept) Keep(taken.image, taken.record);
+  return std::move(taken.record);
 }
 
 void ImageRecords::LayerOpened(const WatchedLayer& layer) {

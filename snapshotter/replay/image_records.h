@@ -20,6 +20,7 @@
 #include "indexer/base/mutex.h"
 #include "indexer/base/thread_pool.h"
 #include "indexer/oci/reference.h"
+#include "snapshotter/replay/asked_recordings.h"
 #include "snapshotter/replay/image_replay.h"
 #include "snapshotter/replay/record_store.h"
 #include "snapshotter/replay/recorder.h"
@@ -50,6 +51,15 @@ class ImageRecords : public LayerWatch {
   // The image is being pulled, or started: its replay begins when a record is found. Cheap to call again.
   void Want(const oci::Reference& image, const oci::Digest& manifest);
   void ContainerPrepared(const oci::Reference& image, const StartingContainer& container);
+
+  // Recordings that were asked for: AskedRecordings. One that is `kept` is merged into the host's own record.
+  std::string AskRecording(AskedRecording wanted) { return asked_.Ask(std::move(wanted)); }
+  Status ClaimRecording(const std::string& name) { return asked_.Claim(name); }
+  Status BeginRecording(const std::string& name, const std::vector<oci::LayerDigest>& layers,
+                        const std::vector<WatchedLayer>& open);
+  Result<RecordingProgress> ProgressOf(const std::string& name) const { return asked_.ProgressOf(name); }
+  void FinishRecording(const std::string& name) { asked_.Finish(name); }
+  Result<Record> TakeRecording(const std::string& name, bool kept);
 
   void LayerOpened(const WatchedLayer& layer) override;
   void LayerClosing(const oci::LayerDigest& layer) override;
@@ -98,6 +108,7 @@ class ImageRecords : public LayerWatch {
   const ProgramClock& program_;
   const Options options_;
   RecordStore store_;
+  AskedRecordings asked_;  // hears of the recorder until that has gone
   Recorder recorder_;
   std::stop_source stop_;
 

@@ -13,10 +13,16 @@ namespace soci {
 
 class Recorder::Run {
  public:
-  Run(StartingContainer container, const ProgramClock& clock, size_t most_notes)
-      : container_(std::move(container)), clock_(clock), most_notes_(most_notes), began_(clock.Now()), last_(began_) {}
+  Run(StartingContainer container, std::optional<AskedRun> asked, const ProgramClock& clock, size_t most_notes)
+      : container_(std::move(container)),
+        asked_(std::move(asked)),
+        clock_(clock),
+        most_notes_(most_notes),
+        began_(clock.Now()),
+        last_(began_) {}
 
   const StartingContainer& container() const { return container_; }
+  const std::optional<AskedRun>& asked() const { return asked_; }
   bool Has(const oci::LayerDigest& layer) const {
     return std::find(container_.layers.begin(), container_.layers.end(), layer) != container_.layers.end();
   }
@@ -50,7 +56,7 @@ class Recorder::Run {
   }
 
   // After LeaveAll.
-  Record MakeRecord();
+  Record MakeRecord() const;
 
  private:
   struct Note {
@@ -83,6 +89,7 @@ class Recorder::Run {
   }
 
   const StartingContainer container_;
+  const std::optional<AskedRun> asked_;
   const ProgramClock& clock_;
   const size_t most_notes_;
   const ProgramClock::Duration began_;
@@ -90,12 +97,12 @@ class Recorder::Run {
   std::vector<std::unique_ptr<Listener>> left_;  // keep the tables of their notes
 
   mutable Mutex mutex_;  // a leaf, on the path of a first read
-  std::vector<Note> notes_ SOCI_GUARDED_BY(mutex_);
+  mutable std::vector<Note> notes_ SOCI_GUARDED_BY(mutex_);
   uint64_t bytes_ SOCI_GUARDED_BY(mutex_) = 0;
   ProgramClock::Duration last_ SOCI_GUARDED_BY(mutex_);
 };
 
-Record Recorder::Run::MakeRecord() {
+Record Recorder::Run::MakeRecord() const {
   std::vector<Note> notes;
   {
     MutexLock lock(mutex_);
@@ -125,72 +132,91 @@ Recorder::Recorder(const ProgramClock& clock, Options options, Done done)
 Recorder::~Recorder() { Finish(std::nullopt); }
 
 void Recorder::Start(const StartingContainer& container, const std::vector<WatchedLayer>& open) {
+  const Key key{container.manifest, ""};
   MutexLock lock(mutex_);
-  if (runs_.size() >= options_.most_runs || runs_.count(container.manifest) > 0) return;
-  auto run = std::make_shared<Run>(container, clock_, options_.most_notes);
+  const auto automatic =
+      std::count_if(runs_.begin(), runs_.end(), [](const auto& run) { return !run.second->asked(); });
+  if (static_cast<size_t>(automatic) >= options_.most_runs || runs_.count(key) > 0) return;
+  auto run = std::make_shared<Run>(container, std::nullopt, clock_, options_.most_notes);
   for (const WatchedLayer& layer : open) run->Watch(layer);
-  runs_.emplace(container.manifest, std::move(run));
+  runs_.emplace(key, std::move(run));
+}
+
+void Recorder::StartAsked(const StartingContainer& container, AskedRun asked, const std::vector<WatchedLayer>& open) {
+  const Key key{container.manifest, asked.name};
+  MutexLock lock(mutex_);
+  auto run = std::make_shared<Run>(container, std::move(asked), clock_, options_.most_notes);
+  for (const WatchedLayer& layer : open) run->Watch(layer);
+  runs_.emplace(key, std::move(run));
 }
 
 void Recorder::LayerOpened(const WatchedLayer& layer) {
   MutexLock lock(mutex_);
-  for (const auto& [manifest, run] : runs_) run->Watch(layer);
+  for (const auto& [key, run] : runs_) {
+    if (!run->asked()) run->Watch(layer);
+  }
 }
 
 void Recorder::LayerClosing(const oci::LayerDigest& layer) {
   MutexLock lock(mutex_);
-  for (const auto& [manifest, run] : runs_) run->Leave(layer);
+  for (const auto& [key, run] : runs_) run->Leave(layer);
 }
 
-bool Recorder::IsOver(const Run& run) const {
+std::optional<RunEnd> Recorder::IsOver(const Run& run) const {
   const Run::Progress progress = run.progress();
-  if (!progress.read_anything) return progress.since_last >= options_.idle;
-  return progress.full || progress.bytes >= options_.most_bytes || progress.since_last >= options_.quiet;
+  const auto quiet = run.asked() ? run.asked()->quiet : options_.quiet;
+  const uint64_t most_bytes = run.asked() ? run.asked()->most_bytes : options_.most_bytes;
+  if (!progress.read_anything)
+    return progress.since_last >= options_.idle ? std::optional(RunEnd::kIdle) : std::nullopt;
+  if (progress.full || progress.bytes >= most_bytes) return RunEnd::kFull;
+  return progress.since_last >= quiet ? std::optional(RunEnd::kQuiet) : std::nullopt;
 }
 
-void Recorder::Tick() {
-  std::vector<std::shared_ptr<Run>> over;
+size_t Recorder::EndThose(const Choice& choice) {
+  std::vector<std::pair<std::shared_ptr<Run>, RunEnd>> over;
   {
     MutexLock lock(mutex_);
     for (auto run = runs_.begin(); run != runs_.end();) {
-      if (!IsOver(*run->second)) {
+      const std::optional<RunEnd> end = choice(run->first, *run->second);
+      if (!end) {
         ++run;
         continue;
       }
       run->second->LeaveAll();
-      over.push_back(std::move(run->second));
+      over.emplace_back(std::move(run->second), *end);
       run = runs_.erase(run);
     }
   }
-  for (const std::shared_ptr<Run>& run : over) End(run);
-}
-
-size_t Recorder::Finish(const std::optional<oci::Digest>& manifest) {
-  std::vector<std::shared_ptr<Run>> over;
-  {
-    MutexLock lock(mutex_);
-    for (auto run = runs_.begin(); run != runs_.end();) {
-      if (manifest && run->first != *manifest) {
-        ++run;
-        continue;
-      }
-      run->second->LeaveAll();
-      over.push_back(std::move(run->second));
-      run = runs_.erase(run);
-    }
-  }
-  for (const std::shared_ptr<Run>& run : over) End(run);
+  for (const auto& [run, end] : over) End(*run, end);
   return over.size();
 }
 
-void Recorder::End(const std::shared_ptr<Run>& run) {
-  const Record record = run->MakeRecord();
-  if (!record.extents.empty()) done_(run->container().image, record);
+void Recorder::Tick() {
+  EndThose([this](const Key&, const Run& run) { return IsOver(run); });
+}
+
+size_t Recorder::Finish(const std::optional<oci::Digest>& manifest) {
+  return EndThose([&](const Key& key, const Run&) {
+    return !manifest || key.first == *manifest ? std::optional(RunEnd::kTold) : std::nullopt;
+  });
+}
+
+void Recorder::FinishAsked(const std::string& name) {
+  EndThose([&](const Key& key, const Run& run) {
+    return run.asked() && key.second == name ? std::optional(RunEnd::kTold) : std::nullopt;
+  });
+}
+
+void Recorder::End(const Run& run, RunEnd end) {
+  const Record record = run.MakeRecord();
+  if (run.asked()) return run.asked()->over(record, end);
+  if (!record.extents.empty()) done_(run.container().image, record);
 }
 
 bool Recorder::IsRecording(const oci::Digest& manifest) const {
   MutexLock lock(mutex_);
-  return runs_.count(manifest) > 0;
+  const auto first = runs_.lower_bound(Key{manifest, ""});
+  return first != runs_.end() && first->first.first == manifest;
 }
 
 bool Recorder::idle() const {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fuse/layer/program_clock.h"
@@ -26,6 +27,19 @@ struct StartingContainer {
   std::string image;  // for people
   oci::Digest manifest;
   std::vector<oci::LayerDigest> layers;  // those that are known, lowest first
+};
+
+// Why a run ended: nothing new for a while, enough was read, nothing was read at all, or somebody said so.
+enum class RunEnd { kQuiet, kFull, kIdle, kTold };
+
+// A run that somebody asked for. It goes beside those of its image that begin by themselves, and hears only of the
+// layers that it is given.
+struct AskedRun {
+  std::string name;
+  std::chrono::milliseconds quiet{20'000};
+  uint64_t most_bytes = uint64_t{4} << 30;
+  // Gets what was recorded, be it nothing; Recorder::Done does not.
+  std::function<void(const Record&, RunEnd)> over;
 };
 
 class Recorder {
@@ -46,6 +60,8 @@ class Recorder {
 
   // Does nothing if a run of the image is under way, or too many are. `open`: the layers that can be watched now.
   void Start(const StartingContainer& container, const std::vector<WatchedLayer>& open);
+  // However many runs there are. `open`: all layers it will ever watch.
+  void StartAsked(const StartingContainer& container, AskedRun asked, const std::vector<WatchedLayer>& open);
   // Runs that have the layer watch it from now on.
   void LayerOpened(const WatchedLayer& layer);
   void LayerClosing(const oci::LayerDigest& layer);
@@ -54,6 +70,8 @@ class Recorder {
   void Tick();
   // Ends the run of the image, or every run; how many.
   size_t Finish(const std::optional<oci::Digest>& manifest);
+  // Ends the run that was asked for by this name, if there is one; nothing of its layers is used when it returns.
+  void FinishAsked(const std::string& name);
 
   bool IsRecording(const oci::Digest& manifest) const;
   bool idle() const;
@@ -61,14 +79,19 @@ class Recorder {
  private:
   class Run;
 
-  bool IsOver(const Run& run) const;
-  void End(const std::shared_ptr<Run>& run);
+  // The image, and the name of a run that was asked for.
+  using Key = std::pair<oci::Digest, std::string>;
+  using Choice = std::function<std::optional<RunEnd>(const Key&, const Run&)>;
+
+  std::optional<RunEnd> IsOver(const Run& run) const;
+  size_t EndThose(const Choice& choice);
+  void End(const Run& run, RunEnd end);
 
   const ProgramClock& clock_;
   const Options options_;
   const Done done_;
   mutable Mutex mutex_;  // before FirstReads; never while a record is made
-  std::map<oci::Digest, std::shared_ptr<Run>> runs_ SOCI_GUARDED_BY(mutex_);
+  std::map<Key, std::shared_ptr<Run>> runs_ SOCI_GUARDED_BY(mutex_);
 };
 
 }  // namespace soci
