@@ -12,12 +12,6 @@
 namespace soci::bench {
 namespace {
 
-const Scenario* Named(const Result& result, const std::string& name) {
-  const auto found = std::find_if(result.scenarios.begin(), result.scenarios.end(),
-                                  [&](const Scenario& scenario) { return scenario.name == name; });
-  return found == result.scenarios.end() ? nullptr : &*found;
-}
-
 const ModeView* ModeNamed(const ScenarioView& view, const std::string& mode) {
   const auto found =
       std::find_if(view.modes.begin(), view.modes.end(), [&](const ModeView& item) { return item.mode == mode; });
@@ -67,6 +61,16 @@ std::string Line(const char* which, const Environment& environment) {
 
 }  // namespace
 
+const Scenario* Counterpart(const Result& result, const Scenario& scenario) {
+  const Scenario* namesake = nullptr;
+  for (const Scenario& other : result.scenarios) {
+    if (other.name != scenario.name) continue;
+    if (other.link == scenario.link) return &other;
+    if (namesake == nullptr) namesake = &other;
+  }
+  return namesake;
+}
+
 std::string WhatDiffers(const Scenario& a, const Scenario& b) {
   for (const auto& [what, one, other] : {std::tuple("image", a.image, b.image), std::tuple("link", a.link, b.link),
                                          std::tuple("work", a.workload, b.workload)}) {
@@ -82,11 +86,11 @@ std::string CompareText(const Result& a, const Result& b) {
   std::string text = Line("A", a.environment) + Line("B", b.environment);
   if (MachineText(a.environment) != MachineText(b.environment)) text += "The machines differ: times do not compare.\n";
   for (const Scenario& scenario : a.scenarios) {
-    const Scenario* other = Named(b, scenario.name);
+    const Scenario* other = Counterpart(b, scenario);
     text += "\n" + (other != nullptr ? Compare(scenario, *other) : OneLine(scenario.name + ": only in A") + "\n");
   }
   for (const Scenario& scenario : b.scenarios) {
-    if (Named(a, scenario.name) == nullptr) text += "\n" + OneLine(scenario.name + ": only in B") + "\n";
+    if (Counterpart(a, scenario) == nullptr) text += "\n" + OneLine(scenario.name + ": only in B") + "\n";
   }
   return text;
 }

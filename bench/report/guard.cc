@@ -108,10 +108,9 @@ class Judge {
   GuardVerdict verdict_;
 };
 
-const Scenario* Named(const Result& result, const std::string& name) {
-  const auto found = std::find_if(result.scenarios.begin(), result.scenarios.end(),
-                                  [&](const Scenario& scenario) { return scenario.name == name; });
-  return found == result.scenarios.end() ? nullptr : &*found;
+bool Measured(const Result& result, const Scenario& scenario) {
+  const Scenario* other = Counterpart(result, scenario);
+  return other != nullptr && other->link == scenario.link;
 }
 
 }  // namespace
@@ -119,14 +118,14 @@ const Scenario* Named(const Result& result, const std::string& name) {
 GuardVerdict Guard(const Result& kept, const Result& now, const GuardLimits& limits) {
   Judge judge(limits);
   for (const Scenario& scenario : now.scenarios) {
-    if (const Scenario* other = Named(kept, scenario.name)) {
+    if (const Scenario* other = Counterpart(kept, scenario)) {
       judge.Scenarios(*other, scenario);
     } else {
       judge.Say(OneLine(scenario.name + ": nothing kept"));
     }
   }
   for (const Scenario& scenario : kept.scenarios) {
-    if (Named(now, scenario.name) == nullptr) judge.Say(OneLine(scenario.name + ": not measured now"));
+    if (Counterpart(now, scenario) == nullptr) judge.Say(OneLine(scenario.name + ": not measured now"));
   }
   return judge.Finish();
 }
@@ -144,7 +143,7 @@ soci::Result<Result> FindKept(const std::string& path, const Result& now) {
   for (const std::string& file : files) {
     SOCI_ASSIGN_OR_RETURN(const Result result, ReadResult(file));
     for (const Scenario& scenario : result.scenarios) {
-      if (Named(now, scenario.name) != nullptr && Named(kept, scenario.name) == nullptr) {
+      if (Measured(now, scenario) && !Measured(kept, scenario)) {
         kept.scenarios.push_back(scenario);
       }
     }

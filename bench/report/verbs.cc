@@ -1,5 +1,7 @@
 #include "bench/report/verbs.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -32,6 +34,22 @@ Status Compare(const Paths& paths) {
   SOCI_ASSIGN_OR_RETURN(const Result b, ReadResult(paths.second));
   std::fputs(CompareText(a, b).c_str(), stdout);
   return OkStatus();
+}
+
+// What the guard does not look at would be most of the file.
+Status Keep(const Paths& paths) {
+  SOCI_ASSIGN_OR_RETURN(Result result, ReadResult(paths.first));
+  for (Scenario& scenario : result.scenarios) {
+    for (Run& run : scenario.runs) {
+      if (!run.error.empty()) {
+        return absl::FailedPreconditionError(
+            fmt::format("{}: {}, {} failed: {}", paths.first, scenario.name, run.mode, run.error));
+      }
+      run.bytes_over_time.clear();
+      run.read_milliseconds.clear();
+    }
+  }
+  return WriteResult(result, paths.second);
 }
 
 Status CheckAgainstKept(const Paths& paths) {
@@ -68,6 +86,13 @@ void AddReportVerbs(CLI::App& app, int& exit_code) {
     verb->add_option("A", paths->first, "the result to compare with")->required();
     verb->add_option("B", paths->second, "the result to compare")->required();
     OnRun(verb, std::move(paths), exit_code, Compare);
+  }
+  {
+    auto paths = std::make_shared<Paths>();
+    CLI::App* verb = app.add_subcommand("keep", "write a result without its long series, for the guard's folder");
+    verb->add_option("RESULT", paths->first, "a result's JSON, without a run that failed")->required();
+    verb->add_option("KEPT", paths->second, "the file to write")->required();
+    OnRun(verb, std::move(paths), exit_code, Keep);
   }
   {
     auto paths = std::make_shared<Paths>();

@@ -120,6 +120,10 @@ TEST_F(SociBench, MeasuresEveryModeInTurns) {
     }
   }
   EXPECT_THAT(bench.err, HasSubstr("[8/8] run containerd #2"));
+  const std::string program = test::Daemon::Program("soci-bench"), kept = folder_ / "kept.json";
+  EXPECT_TRUE(test::RunCommand({program, "keep", json(), kept}).ok());
+  EXPECT_LT(std::filesystem::file_size(kept), std::filesystem::file_size(json()));
+  EXPECT_TRUE(test::RunCommand({program, "guard", folder_ / "kept.json", json()}).ok());
   EXPECT_THAT(LeftBehind(), IsEmpty());
 }
 

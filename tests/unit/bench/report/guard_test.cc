@@ -83,6 +83,17 @@ TEST(Guard, NothingInCommonDoesNotHold) {
   EXPECT_FALSE(Guard(Result{}, MakeResult()).Holds());
 }
 
+TEST(Guard, AScenarioOverSeveralLinksIsComparedLinkByLink) {
+  Result kept = MakeResult();
+  kept.scenarios.push_back(MakeScenario());
+  kept.scenarios[1].link = "B";
+  Result now = kept;
+  for (bench::Run& run : now.scenarios[1].runs) {
+    if (run.mode == "lazy") run.counts["spans fetched"] = 90;
+  }
+  EXPECT_THAT(Guard(kept, now).losses, ElementsAre("start, lazy: spans fetched 90, was 60"));
+}
+
 TEST(Guard, OfAFolderTheLastFileWithTheScenarioIsTheKeptOne) {
   const test::TemporaryDirectory folder;
   Result old = MakeResult();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "bench/report/tables.h"
 #include "tests/unit/bench/report/sample.h"
 
 namespace soci::bench {
@@ -106,6 +107,31 @@ TEST(ReportText, HostileTextBecomesHarmless) {
   EXPECT_EQ(EscapeHtml("a\x01\xff\xc3"), "a???");
   EXPECT_EQ(EscapeHtml("\xc3\xa4"), "\xc3\xa4");
   EXPECT_EQ(OneLine("a\nb\x1b[2J"), "a?b?[2J");
+}
+
+TEST(View, HostsThatBeganTogetherAreSummarisedOneByOne) {
+  Scenario scenario = MakeScenario();
+  bench::Run& lazy = scenario.runs[1];
+  lazy.hosts = {{{{"ready", 1.5, {}}}, ""}, {{{"ready", 2, {}}}, ""}, {{{"ready", 1, {}}}, ""}};
+  const std::string text = HostTable(MakeView(scenario)).ToText();
+  EXPECT_NE(text.find("1.50 s (1.00-2.00)"), std::string::npos) << text;
+  EXPECT_TRUE(HostTable(MakeView(MakeScenario())).empty());
+}
+
+TEST(View, AllBytesAreSetBesideAPlainDownload) {
+  Scenario scenario = MakeScenario();
+  EXPECT_TRUE(DownloadTable(MakeView(scenario)).empty()) << "nobody waited until all was local";
+  for (bench::Run& run : scenario.runs) run.points.push_back({"fully local", 11.2, {}});
+  const std::string text = DownloadTable(MakeView(scenario)).ToText();
+  EXPECT_NE(text.find("2.00 : 1"), std::string::npos) << text;
+}
+
+TEST(View, ThatNothingFailedIsSaidToo) {
+  Scenario scenario = MakeScenario();
+  for (bench::Run& run : scenario.runs) run.counts = {{"failed_reads", 0}, {"soci_hedges_total", 0}};
+  const std::string text = FigureTable(MakeView(scenario)).ToText();
+  EXPECT_NE(text.find("failed_reads"), std::string::npos) << text;
+  EXPECT_EQ(text.find("soci_hedges_total"), std::string::npos) << text;
 }
 
 }  // namespace
