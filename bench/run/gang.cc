@@ -6,13 +6,13 @@
 
 namespace soci::bench {
 
-void OnHost(const RunPlan& plan, int number, const std::function<void()>& act) {
+void OnHost(const RunPlan& plan, const std::function<void()>& act) {
   if (plan.hub == nullptr && plan.disk_bytes_per_second == 0) return act();
   std::exception_ptr failure;
   std::thread([&] {
     try {
       if (plan.hub != nullptr) {
-        plan.hub->EnterAsHost(number);
+        plan.hub->EnterAsHost();
       } else {
         EnterOwnMounts();
       }
@@ -60,13 +60,7 @@ Run MeasureGang(const RunPlan& plan, int hosts) {
   one.make_cold = nullptr;  // it is the whole machine's
   std::vector<Run> runs(static_cast<size_t>(hosts));
   std::vector<std::thread> threads;
-  for (int number = 0; number < hosts; ++number) {
-    threads.emplace_back([&one, &runs, number] {
-      RunPlan host = one;
-      host.host_number = number;
-      runs[static_cast<size_t>(number)] = MeasureRun(host);
-    });
-  }
+  for (Run& run : runs) threads.emplace_back([&one, &run] { run = MeasureRun(one); });
   for (std::thread& thread : threads) thread.join();
   return MergeHosts(runs);
 }

@@ -8,9 +8,9 @@
 
 namespace soci::bench {
 
-// Where host `number` of the plan lives: here, or in namespaces of its own if there is a hub or a disk to limit. Blocks
+// Where a host of the plan lives: here, or in namespaces of its own if there is a hub or a disk to limit. Blocks
 // until `act` is done there, on a thread of its own, and throws what it throws.
-void OnHost(const RunPlan& plan, int number, const std::function<void()>& act);
+void OnHost(const RunPlan& plan, const std::function<void()>& act);
 
 // The plan on so many hosts at once. Never throws, as MeasureRun.
 Run MeasureGang(const RunPlan& plan, int hosts);

@@ -22,7 +22,7 @@
 namespace soci::bench {
 namespace {
 
-constexpr int kMostHosts = 64;
+constexpr int kMostHosts = 60000, kHostsInBlock = 250;
 
 [[noreturn]] void ThrowErrno(const std::string& what) { throw std::runtime_error(what + ": " + std::strerror(errno)); }
 
@@ -79,11 +79,13 @@ Hub::Hub() {
   });
 }
 
-void Hub::EnterAsHost(int number) const {
-  if (number < 0 || number >= kMostHosts) throw std::runtime_error("too many hosts");
+void Hub::EnterAsHost() const {
+  const int number = hosts_++;
+  if (number >= kMostHosts) throw std::runtime_error("too many hosts");
   EnterOwnMounts();
   if (::unshare(CLONE_NEWNET) != 0) ThrowErrno("cannot make a network namespace");
-  const std::string address = fmt::format("198.18.0.{}", 100 + number), port = fmt::format("host{}", number);
+  const std::string address = fmt::format("198.18.{}.{}", 1 + number / kHostsInBlock, 1 + number % kHostsInBlock),
+                    port = fmt::format("host{}", number);
   Ip("link set lo up");
   Ip(fmt::format("link add uplink type veth peer name {} netns /proc/{}/fd/{}", port, ::getpid(), fd_.get()));
   Ip(fmt::format("address add {}/32 dev uplink", address));

@@ -6,6 +6,7 @@
 // also after SIGKILL. Needs root and iproute2's `ip`. Failures throw std::runtime_error.
 #pragma once
 
+#include <atomic>
 #include <string>
 
 #include "indexer/base/unique_fd.h"
@@ -22,11 +23,12 @@ class Hub {
   int fd() const { return fd_.get(); }
 
   // Moves the calling thread, and all that it starts afterwards, to a host of its own that can reach the hub and
-  // nothing else. `number`: 0 to 63, each once at a time.
-  void EnterAsHost(int number) const;
+  // nothing else.
+  void EnterAsHost() const;
 
  private:
   UniqueFd fd_;
+  mutable std::atomic<int> hosts_{0};  // so far: the kernel takes its time to let go of a host's cable and address
 };
 
 // Moves the calling thread, and all that it starts afterwards, to a mount namespace of its own. What others have

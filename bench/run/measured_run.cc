@@ -261,7 +261,7 @@ Run MeasureRun(const RunPlan& plan) {
   run.mode = plan.contestant.mode;
   run.repeat = plan.repeat;
   try {
-    OnHost(plan, plan.host_number, [&] { Measurement(plan, run).Perform(); });
+    OnHost(plan, [&] { Measurement(plan, run).Perform(); });
   } catch (const std::exception& error) {
     if (run.error.empty()) run.error = error.what();
   }
@@ -271,7 +271,7 @@ Run MeasureRun(const RunPlan& plan) {
 
 void SetUp(const RunPlan& plan) {
   if (plan.contestant.setup.empty()) return;
-  OnHost(plan, plan.host_number, [&plan] {
+  OnHost(plan, [&plan] {
     const Limit limit(kMostSetUp, plan.stop);  // it is not measured, and converting a large image takes its time
     test::Sandbox sandbox([](const std::string&) {});
     const Host host(sandbox, plan.contestant, plan.direct, plan.host);

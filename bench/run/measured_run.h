@@ -35,7 +35,6 @@ struct RunPlan {
   std::chrono::seconds down_for{5};
   std::function<void(bool)> set_registry_down = {};  // the link's end; needed for registry_down_at
   const Hub* hub = nullptr;                          // then the host has namespaces of its own, and this uplink
-  int host_number = 0;                               // behind it
   uint64_t disk_bytes_per_second = 0;                // 0: no limit
   std::chrono::seconds limit{600};
   std::stop_token stop = {};

@@ -104,7 +104,7 @@ Scenario RunScenario(const Stage& stage, const ScenarioPlan& plan, const std::st
     say("downloading the image's bytes, and nothing else");
     WarmFolder(stage.storage());
     try {
-      OnHost(run, 0, [&] { scenario.plain_download_seconds = PlainDownload(run.image, plan.link, stop); });
+      OnHost(run, [&] { scenario.plain_download_seconds = PlainDownload(run.image, plan.link, stop); });
     } catch (const std::exception& error) {
       say(error.what());
     }
