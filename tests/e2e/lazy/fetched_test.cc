@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <set>
 
@@ -93,6 +94,62 @@ TEST_F(Traffics, TwoThousandRandomPagesOfABigFileCostTheirSpans) {
   RecordProperty("share", std::to_string(static_cast<double>(traffic.bytes) / static_cast<double>(touched_bytes)));
   EXPECT_LE(traffic.bytes, touched_bytes * 105 / 100);
   EXPECT_LE(traffic.requests, touched.size() * 105 / 100);
+}
+
+// Loading it lazily would cost more than it saves.
+TEST_F(Traffics, E13_ASmallImageIsNotIndexedSaysSoAndIsPulledAsAWhole) {
+  const TestImage image = TestImage()
+                              .Add(GzipLayer(BusyboxTar().Finish()))
+                              .Add(GzipLayer(TarBuilder().File("f", NoiseBytes(3 << 20, 1)).Finish(), 1));
+  const std::string reference = Push(image, "small");
+  const CommandResult indexed = CreateIndex(reference);
+  EXPECT_NE(indexed.exit_code, 0) << indexed.out << indexed.err;
+  EXPECT_THAT(indexed.err, ::testing::HasSubstr("no layer to index"));
+  registry_.ForgetRequests();
+  PullLazily(reference);
+  for (const ImageLayer& layer : image.layers()) {
+    EXPECT_EQ(StateOf(layer), "sealed") << daemon_.Log();
+    EXPECT_EQ(Of(layer).bytes, layer.blob.size());
+    EXPECT_LE(Of(layer).requests, 2u);
+  }
+  EXPECT_EQ(Output(reference, {"sh", "-c", "wc -c </f"}), std::to_string(3 << 20) + "\n");
+}
+
+struct Work {
+  uint64_t read = 0, written = 0;  // bytes
+  uint64_t calls = 0;              // that read or write
+};
+
+Work WorkOf(pid_t process) {
+  Work work;
+  std::ifstream io("/proc/" + std::to_string(process) + "/io");
+  uint64_t value = 0;
+  for (std::string key; io >> key >> value;) {
+    if (key == "rchar:") work.read = value;
+    if (key == "wchar:") work.written = value;
+    if (key == "syscr:" || key == "syscw:") work.calls += value;
+  }
+  return work;
+}
+
+// What docs/benchmarking.md publishes. Calls that read or write, bytes and memory, none of which depends on the
+// machine's speed.
+TEST_F(Traffics, E11_WhatAGigabyteCostsTheDaemonStaysWithinItsBudget) {
+  constexpr uint64_t kSize = 64 << 20, kFilesInAGiB = (1 << 30) / kSize;
+  const TestImage image = TestImage()
+                              .Add(GzipLayer(BusyboxTar().Finish()))
+                              .Add(GzipLayer(TarBuilder().File("big", NoiseBytes(kSize, 1)).Finish(), 1));
+  const std::string reference = PushIndexed(image, "app", {"--min-layer-size=0"});
+  PullLazily(reference);
+  const Work before = WorkOf(daemon_.pid());
+  EXPECT_EQ(Output(reference, {"sh", "-c", "cat /big | wc -c"}), std::to_string(kSize) + "\n");
+  const Work after = WorkOf(daemon_.pid());
+  const uint64_t calls = (after.calls - before.calls) * kFilesInAGiB;
+  RecordProperty("calls_per_gib", std::to_string(calls));
+  RecordProperty("written_share", std::to_string((after.written - before.written) * 100 / kSize));
+  EXPECT_LE(calls, 100'000u);
+  // Once to the kernel, which caches it, and once to the disk.
+  EXPECT_LE(after.written - before.written, kSize * 21 / 10);
 }
 
 }  // namespace

@@ -2,12 +2,19 @@
 // reports where one asked.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "indexer/base/file_io.h"
 #include "tests/lazy/lazy_mount.h"
@@ -98,6 +105,119 @@ TEST_F(Fetched, E7_SpansOfAnySizeAreReadRight) {
     mount_.reset();
     std::filesystem::remove_all(root_ / "layer");
   }
+}
+
+uint64_t AnonymousBytes() {
+  ::malloc_trim(0);
+  std::ifstream rollup("/proc/self/smaps_rollup");
+  for (std::string line; std::getline(rollup, line);) {
+    if (line.rfind("Anonymous:", 0) == 0) return std::stoull(line.substr(10)) * 1024;
+  }
+  return 0;
+}
+
+TEST_F(Fetched, E3_MountsTakeLittleMemoryForAFileAndGiveAllOfItBack) {
+  constexpr uint64_t kFiles = 20'000, kNoise = 2 << 20;
+  TarBuilder tar;
+  for (uint64_t i = 0; i < kFiles; ++i) {
+    if (i % 100 == 0) tar.Directory("d" + std::to_string(i / 100));
+    tar.File("d" + std::to_string(i / 100) + "/f" + std::to_string(i), "text");
+  }
+  ::mallopt(M_ARENA_MAX, 2);  // as the daemon
+  IndexedLayer layer = MakeIndexedLayer(tar.Finish(), {.span_size = 64 << 10, .block_size = 16 << 10});
+  ASSERT_TRUE(ReplaceFile(root_ / "table", layer.table_bytes).ok());
+  layer.tar.clear();
+  layer.table.reset();
+  uint64_t after_first = 0, after = 0;
+  for (int round = 0; round < 4; ++round) {
+    const uint64_t before = AnonymousBytes();
+    layer.table = *LayerTable::Open(root_ / "table", layer.digest);  // mapped, as the daemon has it
+    Mount(layer);
+    for (uint64_t i = 0; i < kFiles; ++i) {
+      const std::string path = mount_->path() + "/d" + std::to_string(i / 100) + "/f" + std::to_string(i);
+      struct stat attributes {};
+      ASSERT_EQ(::stat(path.c_str(), &attributes), 0);
+      if (i % (kFiles / 2) == 0) {
+        ASSERT_EQ(*ReadFile(path), "text");
+      }
+    }
+    while (parts_->scheduler.decoded_bytes() > 0) std::this_thread::yield();  // they wait for the disk
+    if (round > 1) {
+      EXPECT_LT(AnonymousBytes(), before + 300 * kFiles);
+    }
+    mount_.reset();
+    layer.table.reset();
+    std::filesystem::remove_all(root_ / "layer");
+    after = AnonymousBytes();
+    if (round == 1) after_first = after;  // arenas, threads and pools have grown
+  }
+  EXPECT_LT(after, after_first + 2 * kNoise);
+}
+
+uint64_t DiskBytes(const std::string& folder) {
+  uint64_t blocks = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    struct stat attributes {};
+    if (::lstat(entry.path().c_str(), &attributes) == 0) blocks += static_cast<uint64_t>(attributes.st_blocks);
+  }
+  return blocks * 512;
+}
+
+TEST_F(Fetched, G5_TheDiskHoldsWhatWasReadOnceAndInTheEndOnlyTheLayer) {
+  constexpr uint64_t kSize = 16 << 20, kSpan = 64 << 10, kSlack = 256 << 10;  // folders, table, whole blocks
+  const IndexedLayer layer = MakeIndexedLayer(TarBuilder().File("big", NoiseBytes(kSize, 1)).Finish(),
+                                              {.compression = Compression::kUncompressed, .span_size = kSpan});
+  Mount(layer);
+  {
+    const UniqueFd file = *OpenFile(mount_->path() + "/big", O_RDONLY);
+    ASSERT_EQ(::posix_fadvise(file.get(), 0, 0, POSIX_FADV_RANDOM), 0);
+    char page[4096];
+    for (uint64_t i = 0; i < 40; ++i) ASSERT_GT(::pread(file.get(), page, sizeof page, i * 97 % 256 * kSpan), 0);
+  }
+  mount_->Remount();                                     // waits for what was read to be on the disk
+  EXPECT_LE(mount_->store().present_count(), 42u + 8u);  // neighbours are guessed until they prove useless
+  EXPECT_LE(DiskBytes(root_ / "layer"), mount_->store().present_count() * (kSpan + 8192) + kSlack);
+  mount_->Fill();
+  EXPECT_LE(DiskBytes(root_ / "layer"), kSize + kSlack);
+  ASSERT_TRUE(mount_->Seal().ok());
+  EXPECT_LE(DiskBytes(root_ / "layer"), kSize + kSlack);
+}
+
+// Pages of the file that are in memory.
+uint64_t CachedBytes(const std::string& path, uint64_t size) {
+  const UniqueFd file = *OpenFile(path, O_RDONLY);
+  void* address = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
+  if (address == MAP_FAILED) return 0;
+  std::vector<unsigned char> pages((size + 4095) / 4096);
+  uint64_t cached = 0;
+  if (::mincore(address, size, pages.data()) == 0) {
+    for (const unsigned char page : pages) cached += (page & 1) * 4096u;
+  }
+  ::munmap(address, size);
+  return cached;
+}
+
+// While a layer is lazy its mount and the files below have pages of their own; from sealing on there are the latter
+// only, as with any other overlay.
+TEST_F(Fetched, E6_WhatIsReadFromASealedLayerIsInThePageCacheOnce) {
+  constexpr uint64_t kSize = 8 << 20;
+  const std::string content = NoiseBytes(kSize, 1);
+  const IndexedLayer layer = MakeIndexedLayer(TarBuilder().File("big", content).Finish(), {.span_size = 1 << 20});
+  Mount(layer);
+  ASSERT_TRUE(*ReadFile(mount_->path() + "/big") == content);
+  mount_->Fill();
+  ASSERT_TRUE(mount_->Seal().ok());
+  const std::string sealed = mount_->store().sealed_path() + "/big", merged = root_ / "merged";
+  EXPECT_LE(CachedBytes(sealed, kSize), kSize);
+  for (const char* folder : {"", "-up", "-work", "-none"}) std::filesystem::create_directories(merged + folder);
+  const std::string data = "lowerdir=" + mount_->store().sealed_path() + ":" + merged + "-none,upperdir=" + merged +
+                           "-up,workdir=" + merged + "-work";
+  ASSERT_EQ(::mount("overlay", merged.c_str(), "overlay", 0, data.c_str()), 0) << std::strerror(errno);
+  mount_.reset();  // the pages of the mount go with it
+  EXPECT_TRUE(*ReadFile(merged + "/big") == content);
+  // The same pages by both names: it was read without a second copy.
+  EXPECT_EQ(CachedBytes(merged + "/big", kSize), CachedBytes(sealed, kSize));
+  EXPECT_EQ(::umount2(merged.c_str(), MNT_DETACH), 0);
 }
 
 }  // namespace
