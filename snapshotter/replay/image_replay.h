@@ -72,8 +72,9 @@ class ImageReplay : public std::enable_shared_from_this<ImageReplay> {
   std::string reason_ SOCI_GUARDED_BY(mutex_);
   bool pumping_ SOCI_GUARDED_BY(mutex_) = false;
   bool again_ SOCI_GUARDED_BY(mutex_) = false;
-  uint64_t under_way_ SOCI_GUARDED_BY(mutex_) = 0;  // compressed bytes
-  uint64_t bytes_ SOCI_GUARDED_BY(mutex_) = 0;      // that came
+  uint64_t under_way_ SOCI_GUARDED_BY(mutex_) = 0;      // compressed bytes
+  uint64_t bytes_ SOCI_GUARDED_BY(mutex_) = 0;          // that came
+  uint64_t waits_avoided_ SOCI_GUARDED_BY(mutex_) = 0;  // reads that found what the replay had brought
   uint64_t unknown_extents_ SOCI_GUARDED_BY(mutex_) = 0;
   std::chrono::nanoseconds fastest_ SOCI_GUARDED_BY(mutex_) = std::chrono::nanoseconds::max();
 };

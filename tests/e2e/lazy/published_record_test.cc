@@ -1,0 +1,160 @@
+// A record that was made in a build pipeline and published beside its image, and a host that trusts such records; and
+// records that are false.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "indexer/base/file_io.h"
+#include "indexer/record/record_builder.h"
+#include "indexer/record/record_codec.h"
+#include "tests/e2e/support/http.h"
+#include "tests/e2e/support/lazy_start.h"
+#include "tests/support/free_port.h"
+
+namespace soci::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class PublishedRecord : public LazyStart {
+ protected:
+  explicit PublishedRecord(const std::string& trust = "published")
+      : PublishedRecord("127.0.0.1:" + std::to_string(FreePort()), trust) {}
+  PublishedRecord(const std::string& address, const std::string& trust)
+      : LazyStart([&] {
+          std::vector<std::string> flags = OnDemandOnly();
+          // It is one host that finds none, publishes one and looks again.
+          flags.push_back("--index.negative_ttl=1ms");
+          flags.insert(flags.end(),
+                       {"--record.enabled=false", "--replay.trust=" + trust, "--service.metrics=" + address});
+          return flags;
+        }()),
+        address_(address) {}
+
+  double Value(const std::string& name) const {
+    const std::string page = "\n" + HttpRequest("GET", "http://" + address_ + "/metrics").body;
+    const size_t at = page.find("\n" + name + " ");
+    return at == std::string::npos ? -1 : std::stod(page.substr(at + name.size() + 2));
+  }
+  double Replayed() const { return Value("soci_fetched_spans_total{class=\"replay\"}"); }
+  std::string Status() const {
+    return RunCommand({Daemon::Program("soci-snapshotter"), "status", "--socket", daemon_.run() + "/admin.sock"}).out;
+  }
+  static TestImage Image() {
+    TarBuilder tar;
+    tar.Directory("app");
+    for (int i = 0; i < 40; ++i) tar.File("app/" + std::to_string(i), NoiseBytes(80'000, static_cast<uint64_t>(i)));
+    return TestImage().Add(GzipLayer(BusyboxTar().Finish())).Add(GzipLayer(tar.Finish()));
+  }
+  static std::vector<std::string> Program() { return {"sh", "-c", "for i in 36 27 18 9 3; do cat /app/$i; done"}; }
+
+  // What a build pipeline does, on this host as well; which then forgets the image and its own record.
+  void MakeAndPublish(const std::string& reference) {
+    std::vector<std::string> line = {Daemon::Program("soci-snapshotter"),
+                                     "record",
+                                     "--plain-http",
+                                     "--containerd",
+                                     containerd_.address(),
+                                     "--namespace",
+                                     containerd_.name_space(),
+                                     "--ctr",
+                                     Containerd::Program("ctr"),
+                                     "--socket",
+                                     daemon_.run() + "/admin.sock",
+                                     "--out",
+                                     file_,
+                                     reference,
+                                     "--"};
+    for (const std::string& word : Program()) line.push_back(word);
+    const CommandResult recorded = RunCommand(line, std::chrono::seconds(60), containerd_.Options());
+    ASSERT_EQ(recorded.exit_code, 0) << daemon_.Log();
+    Publish(reference);
+    ASSERT_EQ(Failure(containerd_.RemoveImage(reference)), "");
+    ASSERT_TRUE(WaitUntil([&] { return Value("soci_spans") == 0; })) << daemon_.Log();
+    std::filesystem::remove_all(daemon_.state() + "/records");
+  }
+  void Publish(const std::string& reference) {
+    const CommandResult pushed =
+        RunCommand({Daemon::Program("soci-index"), "record", "push", "--plain-http", reference, file_});
+    ASSERT_EQ(Failure(pushed), "");
+  }
+  // A sound record of an image, of files as these say.
+  struct Claim {
+    std::string path;
+    uint64_t size;
+  };
+  void Write(const TestImage& image, const std::vector<Claim>& claims, const std::string& file) {
+    std::vector<oci::LayerDigest> layers;
+    for (const ImageLayer& layer : image.layers()) layers.emplace_back(layer.digest);
+    RecordBuilder builder(image.digest(), layers);
+    uint64_t now = 0;
+    for (const Claim& claim : claims) builder.Add(layers.back(), claim.path, claim.size, 0, claim.size, now += 1'000);
+    const auto bytes = EncodeRecord(builder.Build());
+    ASSERT_TRUE(bytes.ok()) << bytes.status();
+    ASSERT_TRUE(WriteFileAtomic(file, *bytes).ok());
+  }
+
+  const std::string file_ = sandbox_ / "app.record";
+
+ private:
+  const std::string address_;
+};
+
+TEST_F(PublishedRecord, IsReplayedByAHostThatNeverRanTheImage) {
+  const std::string reference = PushIndexed(Image(), "app");
+  MakeAndPublish(reference);
+  const double misses = Value("soci_demand_misses_total");
+  PullLazily(reference);
+  ASSERT_TRUE(WaitUntil([&] { return daemon_.Log().find("by its published record") != std::string::npos; }))
+      << Status() << daemon_.Log();
+  ASSERT_TRUE(WaitUntil([&] { return Status().find("record: published, replay done") != std::string::npos; }))
+      << Status() << daemon_.Log();
+  EXPECT_GT(Replayed(), 5);
+  Output(reference, Program());
+  EXPECT_LE(Value("soci_demand_misses_total") - misses, misses / 10) << Status();
+  EXPECT_GT(Value("soci_replay_needs_total{outcome=\"hit\"}"), 5);
+}
+
+TEST_F(PublishedRecord, OneThatLiesAboutFilesFetchesNothingAndHarmsNothing) {
+  const TestImage image = Image();
+  const std::string reference = PushIndexed(image, "app");
+  Write(image, {{"app/3", uint64_t{200} << 30}, {"app/4", 79'999}, {"not/there", 4096}, {"app", 4096}}, file_);
+  Publish(reference);
+  PullLazily(reference);
+  ASSERT_TRUE(WaitUntil([&] { return daemon_.Log().find("by its published record") != std::string::npos; }));
+  EXPECT_EQ(Output(reference, {"cat", "/app/3"}), NoiseBytes(80'000, 3));
+  EXPECT_EQ(Output(reference, {"cat", "/app/4"}), NoiseBytes(80'000, 4));
+  EXPECT_LE(Replayed(), 0) << Status();
+  EXPECT_THAT(daemon_.Log(), HasSubstr("4 extents of the record are of files that layer"));
+}
+
+TEST_F(PublishedRecord, AnotherImagesIsNoOwnOneAndIsTold) {
+  const TestImage image = Image();
+  const std::string reference = PushIndexed(image, "app");
+  const TestImage other = TestImage().Add(GzipLayer(BusyboxTar().Finish()));
+  const std::string folder = daemon_.state() + "/records/sha256";
+  std::filesystem::create_directories(folder);
+  Write(other, {{"app/3", 80'000}}, folder + "/" + image.digest().Hex());
+  PullLazily(reference);
+  EXPECT_EQ(Output(reference, {"cat", "/app/3"}), NoiseBytes(80'000, 3));
+  EXPECT_THAT(daemon_.Log(), HasSubstr("is not replayed"));
+  EXPECT_LE(Replayed(), 0);
+}
+
+class UntrustedRecord : public PublishedRecord {
+ protected:
+  UntrustedRecord() : PublishedRecord("own") {}
+};
+
+TEST_F(UntrustedRecord, IsNotEvenLookedFor) {
+  const std::string reference = PushIndexed(Image(), "app");
+  MakeAndPublish(reference);
+  PullLazily(reference);
+  Output(reference, Program());
+  EXPECT_THAT(daemon_.Log(), Not(HasSubstr("published record")));
+  EXPECT_LE(Replayed(), 0);
+}
+
+}  // namespace
+}  // namespace soci::test
