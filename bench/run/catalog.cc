@@ -58,6 +58,14 @@ std::vector<CatalogEntry> MakeCatalog() {
                  "train",
                  {"containerd", "lazy", "full"}});
   all.back().wait_until_local = true;
+  for (const char* program : {"node", "java", "shell"}) {
+    all.push_back({program,
+                   fmt::format("how soon the program of the {} image has done its work", program),
+                   program,
+                   {"A", "B"},
+                   program,
+                   {"containerd", "lazy", "lazy+replay", "local", "peers"}});
+  }
   CatalogEntry gang{"gang-start",          "four hosts at once behind one uplink", "demo", {"A"}, "demo",
                     {"containerd", "lazy"}};
   gang.hosts = 4;
@@ -161,10 +169,14 @@ Workload Script(const std::string& name, const char* script, std::vector<Mark> m
 
 std::vector<Workload> MakeWorkloads() {
   const Mark imported{"imports done", "imported"};
+  const Mark answered{"answered", "answered"};
   return {Command("exec", {"/bin/echo", "begun"}),
           Command("demo", {"/usr/bin/python3", "/app/work.py"}, {imported}),
           Command("torch", {"/usr/bin/python3", "/app/work.py"}, {imported}),
           Command("train", {"/usr/bin/python3", "/app/work.py", "--train"}, {imported}),
+          Command("node", {"/usr/bin/node", "/app/server.js"}, {answered}),
+          Command("java", {"/app/java", "-cp", "/app", "Server"}, {answered}),
+          Command("shell", {"/bin/bash", "/app/work.sh"}, {answered}),
           Script("random", kRandom),
           Script("warm", kWarm,
                  {{"read once", "fetched"}, {"read from the disk", "the disk"}, {"read from memory", "from memory"}}),

@@ -32,6 +32,14 @@ class Replay : public LazyStart {
     const size_t at = page.find("\n" + name + " ");
     return at == std::string::npos ? -1 : std::stod(page.substr(at + name.size() + 2));
   }
+  // Compressed, of whole spans, whatever they were wanted for.
+  double FetchedBytes() const {
+    double bytes = Value("soci_fetched_twice_bytes_total");
+    for (const char* fetch_class : {"demand", "replay", "read_ahead", "fill"}) {
+      bytes += Value(std::string("soci_fetched_bytes_total{class=\"") + fetch_class + "\"}");
+    }
+    return bytes;
+  }
   std::string Status() const {
     return RunCommand({Daemon::Program("soci-snapshotter"), "status", "--socket", daemon_.run() + "/admin.sock"}).out;
   }
@@ -65,6 +73,7 @@ TEST_F(Replay, TheSecondPullReplaysWhatTheFirstContainerRead) {
   const std::string output = Output(reference, Program());
   const double first = Value("soci_demand_misses_total");
   EXPECT_GT(first, 20);
+  const double recorded_bytes = FetchedBytes();
   ASSERT_TRUE(WaitForRecord()) << daemon_.Log();
   ForgetEverythingButRecords(reference);
 
@@ -76,6 +85,8 @@ TEST_F(Replay, TheSecondPullReplaysWhatTheFirstContainerRead) {
   const double second = Value("soci_demand_misses_total") - first;
   EXPECT_LE(second, first / 10) << Status() << daemon_.Log();
   EXPECT_LE(Value("soci_fetched_spans_total{class=\"replay\"}"), first * 1.1);
+  EXPECT_GT(FetchedBytes(), recorded_bytes);
+  EXPECT_LE(FetchedBytes() - recorded_bytes, recorded_bytes * 1.1) << "no more than the recorded spans";
   EXPECT_GT(Value("soci_replay_needs_total{outcome=\"hit\"}"), first / 2);
   EXPECT_THAT(Status(), HasSubstr("record: own, replay done"));
 }
