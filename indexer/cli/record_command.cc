@@ -176,7 +176,11 @@ ExitCode RecordTransfer(const RecordArguments& arguments) {
   if (!next.ok()) return Fail(arguments.target, next.status());
   fmt::print(stderr, "{} bytes in equal layers, {} in equal files, {} left out\n", next->kept_bytes, next->moved_bytes,
              next->lost_bytes);
-  return WriteResult(arguments, next->record);
+  const Status written = WriteRecordFile(arguments.output, next->record);
+  if (!written.ok()) return Fail(arguments.output, written);
+  if (!arguments.json) return SayWritten(arguments, next->record);
+  std::fputs(RecordJson(next->record, std::nullopt, false, &*next).c_str(), stdout);
+  return ExitCode::kDone;
 }
 
 }  // namespace soci::cli

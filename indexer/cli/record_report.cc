@@ -68,7 +68,8 @@ std::string RecordText(const Record& record, bool with_extents) {
   return with_extents ? text + ExtentTable(record) : text;
 }
 
-std::string RecordJson(const Record& record, const std::optional<oci::Digest>& artifact, bool with_extents) {
+std::string RecordJson(const Record& record, const std::optional<oci::Digest>& artifact, bool with_extents,
+                       const TransferredRecord* transfer) {
   const Totals totals = TotalsOf(record);
   oci::JsonWriter json;
   json.BeginObject().Member("image", record.manifest.ToString());
@@ -76,6 +77,10 @@ std::string RecordJson(const Record& record, const std::optional<oci::Digest>& a
   json.Key("runs").Unsigned(RunCount(record)).Key("extents").Unsigned(record.extents.size());
   json.Key("files").Unsigned(record.files.size()).Key("bytes").Unsigned(totals.bytes);
   json.Key("bytes_in_every_run").Unsigned(totals.needed_by_all).Key("last_us").Unsigned(totals.last_us);
+  if (transfer != nullptr) {
+    json.Key("kept_bytes").Unsigned(transfer->kept_bytes).Key("moved_bytes").Unsigned(transfer->moved_bytes);
+    json.Key("lost_bytes").Unsigned(transfer->lost_bytes);
+  }
   json.Key("layers").BeginArray();
   for (const oci::LayerDigest& layer : record.layers) json.String(layer.ToString());
   json.EndArray();

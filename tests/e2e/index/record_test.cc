@@ -145,6 +145,7 @@ TEST_F(RecordProgram, TheNextVersionIsServedByTheRecordOfTheOneBefore) {
   const CommandResult transfer =
       Run({"record", "transfer", "oci:" + layout, sandbox_ / "old", "-o", sandbox_ / "new", "--json"});
   ASSERT_EQ(transfer.exit_code, 0) << transfer.err;
+  EXPECT_THAT(transfer.out, HasSubstr(R"("kept_bytes":0,"moved_bytes":16384,"lost_bytes":8192)"));
   EXPECT_EQ(transfer.err, "0 bytes in equal layers, 16384 in equal files, 8192 left out\n");
   const Record record = Read("new");
   EXPECT_EQ(record.manifest, next.digest());
