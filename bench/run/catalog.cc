@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "bench/image/recipe.h"
+
 namespace soci::bench {
 namespace {
 
@@ -12,21 +14,76 @@ constexpr char kOnDemandOnly[] = " --fetch.fill=false";
 // Nor anything beside it: each read is a miss.
 constexpr char kBare[] = " --fetch.fill=false --fetch.neighbours=0";
 
-std::vector<CatalogEntry> MakeCatalog() {
+// Of the image's bytes, in percent.
+constexpr int kDensities[] = {1, 5, 10, 25, 50, 100};
+
+std::vector<CatalogEntry> MadeImages() {
   std::vector<CatalogEntry> all;
-  all.push_back({"start-to-exec",
-                 "how soon the first instruction runs",
-                 "pytorch",
+  all.push_back({"import-trace",
+                 "how soon an import is done that touches 6 % of the image",
+                 "S",
                  {"A"},
-                 "exec",
+                 "import",
+                 {"containerd", "lazy", "full", "local", "peers"}});
+  all.back().is_short = true;
+  all.push_back({"first-epoch",
+                 "what reading lazily costs four readers of a data set",
+                 "S",
+                 {"A"},
+                 "epoch",
+                 {"containerd", "lazy", "local", "peers"}});
+  for (const int percent : kDensities) {
+    all.push_back({fmt::format("density {}%", percent),
+                   "from which share of the bytes on a full pull is better",
+                   "S",
+                   {"A"},
+                   fmt::format("density {}", percent),
+                   {"containerd", "lazy", "local"}});
+    all.back().is_short = percent == 5 || percent == 100;
+  }
+  all.push_back({"sequential-read", "how fast a model is read in order", "S", {"A"}, "sequential", {"lazy", "local"}});
+  all.push_back(
+      {"random-read", "how long pages wait while the image is filled", "S", {"A"}, "random", {"lazy", "local"}});
+  all.push_back(
+      {"cold-miss", "how long one read waits for the registry", "S", {"A"}, "random", {"lazy", "local"}, kBare});
+  all.back().is_short = true;
+  all.push_back({"warm-read", "how fast files that are here are read", "S", {"A"}, "warm", {"lazy", "local"}});
+  all.push_back({"metadata-storm", "how fast folders are walked", "S", {"A"}, "metadata", {"lazy", "local", "peers"}});
+  all.back().is_short = true;
+  all.push_back({"start-to-exec",
+                 "how soon the first instruction of a large image runs",
+                 "L",
+                 {"A"},
+                 "hello",
                  {"containerd", "lazy", "full", "peers"}});
+  all.push_back({"large-image",
+                 "how soon an import in a large image is done",
+                 "L",
+                 {"A", "B", "C"},
+                 "import",
+                 {"containerd", "lazy", "full", "local", "peers"}});
+  all.push_back({"dominant-layer",
+                 "one layer with most of the bytes, where the processor is the limit",
+                 "M",
+                 {"C"},
+                 "import",
+                 {"containerd", "lazy", "full"}});
+  all.back().wait_until_local = true;
+  CatalogEntry survival{"survival", "failed reads when the daemon is killed", "S", {"A"}, "steady", {"lazy"}};
+  survival.kill_daemon_at = "reading";
+  all.push_back(survival);
+  return all;
+}
+
+std::vector<CatalogEntry> RealImages() {
+  std::vector<CatalogEntry> all;
   all.push_back({"start-to-ready",
                  "how soon `import torch` is done",
                  "pytorch",
                  {"A", "B", "C"},
                  "torch",
                  {"containerd", "lazy", "lazy+replay", "full", "local", "peers"}});
-  all.push_back({"first-epoch",
+  all.push_back({"training",
                  "what reading lazily costs the first training steps",
                  "pytorch",
                  {"A"},
@@ -39,10 +96,6 @@ std::vector<CatalogEntry> MakeCatalog() {
                  "train",
                  {"containerd", "lazy", "full"}});
   all.back().wait_until_local = true;
-  all.push_back(
-      {"cold-miss", "how long one read waits for the registry", "demo", {"A"}, "random", {"lazy", "local"}, kBare});
-  all.push_back({"warm-read", "how fast files that are here are read", "demo", {"A"}, "warm", {"lazy", "local"}});
-  all.push_back({"metadata-storm", "how fast folders are walked", "demo", {"A"}, "walk", {"lazy", "local", "peers"}});
   all.push_back({"wire-economy",
                  "what an import needs of the registry",
                  "pytorch",
@@ -50,7 +103,7 @@ std::vector<CatalogEntry> MakeCatalog() {
                  "torch",
                  {"lazy", "lazy+replay"},
                  kOnDemandOnly});
-  all.push_back({"index-cost", "what making the index takes, and its size", "pytorch", {"none"}, "exec", {}});
+  all.push_back({"index-cost", "what making the index takes, and its size", "pytorch", {"none"}, "torch", {}});
   all.push_back({"daemon-cost",
                  "processor and memory of a whole delivery",
                  "pytorch",
@@ -70,90 +123,24 @@ std::vector<CatalogEntry> MakeCatalog() {
                     {"containerd", "lazy"}};
   gang.hosts = 4;
   all.push_back(gang);
-  CatalogEntry survival{"survival", "failed reads when the daemon is killed", "demo", {"A"}, "reader", {"lazy"}};
-  survival.kill_daemon_at = "reading";
-  all.push_back(survival);
   CatalogEntry demo{"demo", "a small program in a real image",
                     "demo", {"A"},
                     "demo", {"containerd", "lazy", "full", "local", "peers"}};
   demo.wait_until_local = true;
-  demo.is_short = true;
   all.push_back(demo);
   return all;
 }
 
-constexpr char kRandom[] = R"py(
-import os, random, time
-path = "/usr/lib/libkernels.so"
-size = os.path.getsize(path)
-random.seed(7)
-spots = random.sample(range(size // 4096), 200)
-with open(path, "rb", buffering=0) as file:
-    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
-    for spot in spots:
-        start = time.monotonic()
-        os.pread(file.fileno(), 4096, spot * 4096)
-        print("reads_ms", (time.monotonic() - start) * 1000, flush=True)
-)py";
+std::vector<CatalogEntry> MakeCatalog() {
+  std::vector<CatalogEntry> all = MadeImages();
+  for (CatalogEntry& entry : RealImages()) all.push_back(std::move(entry));
+  return all;
+}
 
-constexpr char kWarm[] = R"py(
-import os, random, time
-path = "/usr/lib/libkernels.so"
-size = os.path.getsize(path)
-def whole():
-    with open(path, "rb", buffering=0) as file:
-        while file.read(1 << 17):
-            pass
-whole()
-print("fetched", flush=True)
-with open(path, "rb") as file:
-    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-whole()
-print("read from the disk", flush=True)
-whole()
-print("read from memory", flush=True)
-random.seed(7)
-with open(path, "rb", buffering=0) as file:
-    for _ in range(20000):
-        start = time.monotonic()
-        os.pread(file.fileno(), 4096, random.randrange(size // 4096) * 4096)
-        print("reads_ms", (time.monotonic() - start) * 1000)
-)py";
-
-constexpr char kWalk[] = R"py(
-import os
-def walk():
-    entries = 0
-    for folder, folders, files in os.walk("/usr"):
-        for name in files + folders:
-            os.lstat(os.path.join(folder, name))
-            entries += 1
-    return entries
-print("entries", walk(), flush=True)
-print("walked cold", flush=True)
-walk()
-print("walked hot", flush=True)
-)py";
-
-// Opens every file by itself, as a mount that died makes descriptors fail that a new one would not.
-constexpr char kReader[] = R"py(
-import os, time
-failed, times = 0, []
-print("reading", flush=True)
-begin = time.monotonic()
-while time.monotonic() - begin < 8:
-    offset = (len(times) * 7919 * 4096) % (400 << 20)
-    start = time.monotonic()
-    try:
-        with open("/usr/lib/libkernels.so", "rb", buffering=0) as file:
-            os.pread(file.fileno(), 4096, offset)
-    except OSError:
-        failed += 1
-    times.append(time.monotonic() - start)
-print("count failed_reads", failed)
-for longest in sorted(times)[-100:]:
-    print("reads_ms", longest * 1000)
-)py";
+// "density 5%" is one of the sweep "density".
+std::string SweepOf(const std::string& name) {
+  return !name.empty() && name.back() == '%' ? name.substr(0, name.rfind(' ')) : name;
+}
 
 Workload Command(const std::string& name, std::vector<std::string> command, std::vector<Mark> marks = {}) {
   Workload workload;
@@ -163,25 +150,35 @@ Workload Command(const std::string& name, std::vector<std::string> command, std:
   return workload;
 }
 
-Workload Script(const std::string& name, const char* script, std::vector<Mark> marks = {}) {
-  return Command(name, {"/usr/bin/python3", "-c", script}, std::move(marks));
+// A verb of the program that made images carry.
+Workload Verb(const std::string& name, std::vector<Mark> marks = {}) {
+  std::vector<std::string> command = {"/" + std::string(kProgramPath)};
+  const size_t space = name.find(' ');
+  command.push_back(name.substr(0, space));
+  if (space != std::string::npos) command.push_back(name.substr(space + 1));
+  return Command(name, std::move(command), std::move(marks));
 }
 
 std::vector<Workload> MakeWorkloads() {
   const Mark imported{"imports done", "imported"};
   const Mark answered{"answered", "answered"};
-  return {Command("exec", {"/bin/echo", "begun"}),
-          Command("demo", {"/usr/bin/python3", "/app/work.py"}, {imported}),
-          Command("torch", {"/usr/bin/python3", "/app/work.py"}, {imported}),
-          Command("train", {"/usr/bin/python3", "/app/work.py", "--train"}, {imported}),
-          Command("node", {"/usr/bin/node", "/app/server.js"}, {answered}),
-          Command("java", {"/app/java", "-cp", "/app", "Server"}, {answered}),
-          Command("shell", {"/bin/bash", "/app/work.sh"}, {answered}),
-          Script("random", kRandom),
-          Script("warm", kWarm,
-                 {{"read once", "fetched"}, {"read from the disk", "the disk"}, {"read from memory", "from memory"}}),
-          Script("walk", kWalk, {{"walked cold", "walked cold"}, {"walked hot", "walked hot"}}),
-          Script("reader", kReader)};
+  std::vector<Workload> all = {
+      Command("demo", {"/usr/bin/python3", "/app/work.py"}, {imported}),
+      Command("torch", {"/usr/bin/python3", "/app/work.py"}, {imported}),
+      Command("train", {"/usr/bin/python3", "/app/work.py", "--train"}, {imported}),
+      Command("node", {"/usr/bin/node", "/app/server.js"}, {answered}),
+      Command("java", {"/app/java", "-cp", "/app", "Server"}, {answered}),
+      Command("shell", {"/bin/bash", "/app/work.sh"}, {answered}),
+      Verb("hello"),
+      Verb("import", {imported}),
+      Verb("epoch", {imported, {"epoch done", "epoch done"}}),
+      Verb("sequential"),
+      Verb("random"),
+      Verb("warm", {{"read once", "fetched"}, {"read from the disk", "the disk"}, {"read from memory", "from memory"}}),
+      Verb("metadata", {{"walked cold", "walked cold"}, {"walked hot", "walked hot"}, {"opened", "opened"}}),
+      Verb("steady")};
+  for (const int percent : kDensities) all.push_back(Verb(fmt::format("density {}", percent)));
+  return all;
 }
 
 }  // namespace
@@ -196,7 +193,8 @@ soci::Result<std::vector<CatalogEntry>> FindScenarios(const std::vector<std::str
   for (const std::string& name : names) {
     const size_t before = found.size();
     for (const CatalogEntry& entry : Catalog()) {
-      if (name == "all" || name == entry.name || (name == "short" && entry.is_short)) found.push_back(entry);
+      const bool named = name == entry.name || name == SweepOf(entry.name);
+      if (name == "all" || named || (name == "short" && entry.is_short)) found.push_back(entry);
     }
     if (found.size() > before) continue;
     std::string known;

@@ -30,10 +30,10 @@ struct CatalogEntry {
 
 const std::vector<CatalogEntry>& Catalog();
 
-// kInvalidArgument names those that exist. "all" and "short" stand for several.
+// kInvalidArgument names those that exist. "all", "short" and the name of a sweep ("density") stand for several.
 soci::Result<std::vector<CatalogEntry>> FindScenarios(const std::vector<std::string>& names);
 
-// Scripts run in the image's own Python. kInvalidArgument for a workload nobody knows.
+// kInvalidArgument for a workload nobody knows.
 soci::Result<Workload> NamedWorkload(const std::string& name);
 
 }  // namespace soci::bench

@@ -60,10 +60,13 @@ UniqueFd OccupyFreeMemory(const std::string& folder) {
   return file;
 }
 
-void WarmFolder(const std::string& folder) {
+void WarmFolder(const std::string& folder, const std::set<std::string>& without) {
   std::vector<char> piece(1 << 20);
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, ignored)) {
+  auto entries = std::filesystem::recursive_directory_iterator(folder, ignored);
+  for (; entries != std::filesystem::recursive_directory_iterator(); entries.increment(ignored)) {
+    const auto& entry = *entries;
+    if (without.count(entry.path().filename().string()) > 0) entries.disable_recursion_pending();
     if (!entry.is_regular_file(ignored)) continue;
     UniqueFd fd(::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC));
     while (fd && ::read(fd.get(), piece.data(), piece.size()) > 0) {

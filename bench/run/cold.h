@@ -1,6 +1,7 @@
 // The state each measured run begins in: nothing of the image in the machine's page cache, all of it in the registry's.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "indexer/base/unique_fd.h"
@@ -19,7 +20,8 @@ bool HostTakesFreeMemory();
 // memory is as it was when the descriptor is closed. An empty one: it could not.
 soci::UniqueFd OccupyFreeMemory(const std::string& folder);
 
-// Reads every file below the folder, so that a registry that stores there answers from memory.
-void WarmFolder(const std::string& folder);
+// Reads every file below the folder, so that a registry that stores there answers from memory; all but what lies in
+// folders of these names.
+void WarmFolder(const std::string& folder, const std::set<std::string>& without);
 
 }  // namespace soci::bench

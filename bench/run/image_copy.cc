@@ -66,7 +66,7 @@ soci::Result<PushedImage> Copy(RegistryClient& from, const std::string& referenc
     }
     test::PushBlob(to, repository, blob.bytes());
     pushed.bytes += blob.bytes().size();
-    ++pushed.layers;
+    pushed.layers.push_back(layer.digest.Hex());
   }
   SOCI_ASSIGN_OR_RETURN(const std::string config, from.FetchBlob(image, chosen.manifest.config, context));
   test::PushBlob(to, repository, config);

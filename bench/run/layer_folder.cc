@@ -47,10 +47,11 @@ PushedImage PushLayerFolder(const std::string& folder, const test::DockerRegistr
     const auto diff_id = oci::DiffId::Parse(Lines(folder + "/" + name + ".diff_id")[0]);
     if (!diff_id.ok()) throw std::runtime_error(name + ".diff_id: " + std::string(Message(diff_id.status())));
     test::PushBlob(registry, repository, blob.bytes());
-    layers.push_back(DescriptorJson(oci::kMediaTypeLayerGzip, oci::Digest::Of(blob.bytes()), blob.bytes().size()));
+    const oci::Digest digest = oci::Digest::Of(blob.bytes());
+    layers.push_back(DescriptorJson(oci::kMediaTypeLayerGzip, digest, blob.bytes().size()));
     diff_ids.push_back(diff_id->ToString());
     image.bytes += blob.bytes().size();
-    ++image.layers;
+    image.layers.push_back(digest.Hex());
   }
   const std::string config = ConfigJson(diff_ids);
   test::PushBlob(registry, repository, config);

@@ -4,15 +4,16 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tests/e2e/support/docker_registry.h"
 
 namespace soci::bench {
 
 struct PushedImage {
-  std::string path;    // "repository:tag"
-  uint64_t bytes = 0;  // of its layers, as stored
-  size_t layers = 0;
+  std::string path;                 // "repository:tag"
+  uint64_t bytes = 0;               // of its layers, as stored
+  std::vector<std::string> layers = {};  // their digests' hexadecimal digits
 };
 
 PushedImage PushLayerFolder(const std::string& folder, const test::DockerRegistry& registry,

@@ -97,12 +97,12 @@ Scenario RunScenario(const Stage& stage, const ScenarioPlan& plan, const std::st
   run.make_cold = [&] {
     occupied.Reset();
     if (plan.cold && !DropCaches()) say("cannot drop the page cache: this run is warmer than it should be");
-    WarmFolder(stage.storage());
+    WarmFolder(stage.storage(), stage.LayersOfOthers(plan.image.path));
     if (plan.cold && HostTakesFreeMemory()) occupied = OccupyFreeMemory(stage.storage());
   };
   if (plan.plain_download) {
     say("downloading the image's bytes, and nothing else");
-    WarmFolder(stage.storage());
+    WarmFolder(stage.storage(), stage.LayersOfOthers(plan.image.path));
     try {
       OnHost(run, [&] { scenario.plain_download_seconds = PlainDownload(run.image, plan.link, stop); });
     } catch (const std::exception& error) {

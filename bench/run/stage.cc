@@ -52,6 +52,7 @@ StagedImage Stage::Indexed(std::string name, const PushedImage& pushed) {
   StagedImage image;
   image.name = std::move(name);
   image.path = pushed.path;
+  layers_[image.path] = pushed.layers;
   image.bytes = pushed.bytes;
   const auto start = std::chrono::steady_clock::now();
   Child create({programs_ + "/soci-index", "create", "--plain-http", "--json", host() + "/" + image.path});
@@ -74,6 +75,16 @@ StagedImage Stage::Indexed(std::string name, const PushedImage& pushed) {
                    static_cast<double>(image.bytes) / 1e6, static_cast<double>(image.unpacked_bytes) / 1e6,
                    image.index_seconds));
   return image;
+}
+
+std::set<std::string> Stage::LayersOfOthers(const std::string& path) const {
+  std::set<std::string> others;
+  for (const auto& [image, layers] : layers_) others.insert(layers.begin(), layers.end());
+  const auto own = layers_.find(path);
+  if (own != layers_.end()) {
+    for (const std::string& layer : own->second) others.erase(layer);
+  }
+  return others;
 }
 
 bool Stage::Has(const std::string& path) const {

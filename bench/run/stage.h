@@ -6,8 +6,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <set>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "bench/result/result.h"
 #include "bench/run/layer_folder.h"
@@ -50,6 +53,8 @@ class Stage {
   std::string host() const { return registry_.host(); }
   // Where the registry keeps everything.
   std::string storage() const { return sandbox_ / "registry/storage"; }
+  // Layers, by their digests' digits, that this image does not have: several large images do not fit into memory.
+  std::set<std::string> LayersOfOthers(const std::string& path) const;
 
  private:
   StagedImage Indexed(std::string name, const PushedImage& pushed);
@@ -59,6 +64,7 @@ class Stage {
   test::Sandbox sandbox_;
   test::DockerRegistry registry_;
   int images_ = 0;
+  std::map<std::string, std::vector<std::string>> layers_;  // of each image, by its path
 };
 
 }  // namespace soci::bench

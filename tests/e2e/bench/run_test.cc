@@ -4,8 +4,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "bench/result/codec.h"
+#include "indexer/base/file_io.h"
 #include "tests/e2e/support/daemon.h"
 #include "tests/e2e/support/image.h"
 #include "tests/e2e/support/process.h"
@@ -124,6 +126,45 @@ TEST_F(SociBench, MeasuresEveryModeInTurns) {
   EXPECT_TRUE(test::RunCommand({program, "keep", json(), kept}).ok());
   EXPECT_LT(std::filesystem::file_size(kept), std::filesystem::file_size(json()));
   EXPECT_TRUE(test::RunCommand({program, "guard", folder_ / "kept.json", json()}).ok());
+  EXPECT_THAT(LeftBehind(), IsEmpty());
+}
+
+TEST_F(SociBench, TheShortScenariosRunOnASmallImageOfTheSameKind) {
+  const test::CommandResult make = test::RunCommand(
+      {test::Daemon::Program("soci-bench"), "image", "make", "S", "--scale", "0.05", "--out", folder_ / "images/S"},
+      std::chrono::seconds(60));
+  ASSERT_EQ(make.exit_code, 0) << make.out << make.err;
+  const test::CommandResult bench = test::RunCommand(
+      {test::Daemon::Program("soci-bench"), "run", "--scenario", "short", "--images", folder_ / "images", "-n", "1",
+       "--warm", "--no-calibration", "--json", json(), "--html", folder_ / "page.html"},
+      std::chrono::seconds(110), {{{"TMPDIR", scratch()}}});
+  ASSERT_EQ(bench.exit_code, 0) << bench.out << bench.err;
+  const Result result = ReadJson();
+  std::map<std::string, const Scenario*> scenarios;
+  for (const Scenario& scenario : result.scenarios) {
+    scenarios[scenario.name] = &scenario;
+    for (const bench::Run& run : scenario.runs) {
+      SCOPED_TRACE(scenario.name + " " + run.mode);
+      EXPECT_EQ(run.error, "");
+      EXPECT_NE(Find(run, "work finished"), nullptr);
+      if (scenario.name != "metadata-storm") {
+        EXPECT_FALSE(run.read_milliseconds.empty());
+      }
+    }
+  }
+  for (const char* name : {"import-trace", "density 5%", "density 100%", "cold-miss", "metadata-storm"}) {
+    ASSERT_TRUE(scenarios.count(name)) << name;
+  }
+  for (const bench::Run& run : scenarios["import-trace"]->runs) {
+    const Point* imports = Find(run, "imports done");
+    ASSERT_NE(imports, nullptr) << run.mode;
+    if (run.mode == "lazy") {
+      EXPECT_LT(Find(run, "container created")->traffic.bytes, scenarios["import-trace"]->image_bytes / 2);
+    }
+  }
+  const std::string page = *ReadFile(folder_ / "page.html");
+  EXPECT_THAT(page, HasSubstr("% of the bytes read")) << "the density curve";
+  EXPECT_THAT(page, HasSubstr("latency of reads"));
   EXPECT_THAT(LeftBehind(), IsEmpty());
 }
 

@@ -26,13 +26,16 @@ TEST(Catalog, EveryScenarioCanBeRun) {
 TEST(Catalog, EveryScenarioIsExplained) {
   std::ifstream stream(SOCI_SOURCE_DIR "/docs/benchmarking.md");
   const std::string page(std::istreambuf_iterator<char>(stream), {});
-  for (const CatalogEntry& entry : Catalog()) EXPECT_THAT(page, HasSubstr("\n| " + entry.name + " | "));
+  for (const CatalogEntry& entry : Catalog())
+    EXPECT_THAT(page, HasSubstr("\n| " + entry.name.substr(0, entry.name.rfind(' ')) + " | "));
 }
 
 TEST(Catalog, SeveralScenariosHaveNamesTogether) {
   EXPECT_EQ(FindScenarios({"all"})->size(), Catalog().size());
   EXPECT_GE(FindScenarios({"short"})->size(), 1u);
   EXPECT_EQ(FindScenarios({"survival", "demo"})->size(), 2u);
+  EXPECT_GE(FindScenarios({"density"})->size(), 5u);
+  EXPECT_EQ(FindScenarios({"density 5%"})->size(), 1u);
   EXPECT_THAT(std::string(Message(FindScenarios({"fastest"}).status())), HasSubstr("start-to-exec"));
 }
 
