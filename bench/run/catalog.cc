@@ -72,6 +72,25 @@ std::vector<CatalogEntry> MadeImages() {
   CatalogEntry survival{"survival", "failed reads when the daemon is killed", "S", {"A"}, "steady", {"lazy"}};
   survival.kill_daemon_at = "reading";
   all.push_back(survival);
+  CatalogEntry upgrade{"survival-upgrade", "failed reads when the daemon is replaced", "S", {"A"}, "steady", {"lazy"}};
+  upgrade.upgrade_daemon_at = "reading";
+  all.push_back(upgrade);
+  CatalogEntry outage{"survival-outage", "failed reads when the registry is away", "S", {"A"}, "steady", {"lazy"}};
+  outage.registry_down_at = "reading";
+  all.push_back(outage);
+  all.push_back({"survival-flips",
+                 "wrong bytes when one answer in ten has a bit turned over",
+                 "S",
+                 {"A,flip=10%"},
+                 "epoch",
+                 {"lazy"}});
+  all.push_back({"limited-disk",
+                 "a full pull and ours where the disk is the limit",
+                 "S",
+                 {"D"},
+                 "import",
+                 {"containerd", "lazy", "full"}});
+  all.back().wait_until_local = true;
   return all;
 }
 
