@@ -11,8 +11,8 @@
 namespace soci::bench {
 
 struct PushedImage {
-  std::string path;                 // "repository:tag"
-  uint64_t bytes = 0;               // of its layers, as stored
+  std::string path;                      // "repository:tag"
+  uint64_t bytes = 0;                    // of its layers, as stored
   std::vector<std::string> layers = {};  // their digests' hexadecimal digits
 };
 
