@@ -36,8 +36,8 @@ struct ReplayReport {
   uint64_t unknown_extents = 0;  // of them, of files that the image does not have
   uint64_t bytes = 0;            // compressed, that came
   ReplayCounts counts;
-  // What the reads that hit would have cost if each had waited once: the mean of the waits there were, or without enough
-  // of them the fastest fetch of the replay itself. A program that reads on several threads waits less.
+  // What the reads that hit would have cost if each had waited once: the mean of the waits there were, or without
+  // enough of them the fastest fetch of the replay itself. A program that reads on several threads waits less.
   std::chrono::milliseconds time_won{0};
 };
 
