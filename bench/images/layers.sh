@@ -30,6 +30,9 @@ unpack() {
   done
 }
 
+# What the root of an image of Debian has, for a recipe's first group.
+base=(base-files base-passwd bash coreutils dash findutils grep sed tar gzip libc-bin ca-certificates)
+
 # debian_layers GROUP...: unpacks a layer for each array of package names. Each group is fetched together with those before
 # it, as apt resolves alternatives by what it sees; a package goes into the first layer that needs it.
 debian_layers() {

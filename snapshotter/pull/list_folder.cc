@@ -3,6 +3,7 @@
 #include <dirent.h>
 
 #include <algorithm>
+#include <charconv>
 
 namespace soci {
 
@@ -17,6 +18,13 @@ std::vector<std::string> ListFolder(const std::string& folder) {
   ::closedir(open);
   std::sort(names.begin(), names.end());
   return names;
+}
+
+std::optional<uint32_t> NumberOf(const std::string& name) {
+  uint32_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  return number;
 }
 
 }  // namespace soci

@@ -4,8 +4,6 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-#include <charconv>
-
 #include "indexer/base/log.h"
 #include "snapshotter/pull/disk_usage.h"
 #include "snapshotter/pull/list_folder.h"
@@ -17,13 +15,6 @@ namespace {
 // Sealing reads and renames whole layers: one at a time is what a disk can bear.
 constexpr size_t kSealingThreads = 1;
 constexpr size_t kClosingThreads = 16;
-
-std::optional<uint32_t> NumberOf(const std::string& name) {
-  uint32_t number = 0;
-  auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
-  return number;
-}
 
 Status NotLive(const oci::LayerDigest& layer) {
   return absl::NotFoundError(fmt::format("layer {} is not provided", layer.ToString()));

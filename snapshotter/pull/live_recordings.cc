@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "snapshotter/pull/list_folder.h"
 #include "snapshotter/pull/live_layers.h"
@@ -13,11 +12,9 @@ namespace {
 
 constexpr uint32_t kMostMounts = 1 << 30;
 
-std::optional<uint32_t> NumberOf(const std::string& name) {
-  uint32_t number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error != std::errc() || end != name.data() + name.size() || number > kMostMounts) return std::nullopt;
-  return number;
+std::optional<uint32_t> MountNumberOf(const std::string& name) {
+  const std::optional<uint32_t> number = NumberOf(name);
+  return number && *number <= kMostMounts ? number : std::nullopt;
 }
 
 }  // namespace
@@ -90,7 +87,7 @@ LiveLayers::Recordings LiveLayers::TakeRecordings(Slot& slot) {
 uint32_t LiveLayers::FirstFreeRecordingMount(const StatePaths& paths) {
   uint32_t first = 0;
   for (const std::string& name : ListFolder(paths.RecordingsFolder())) {
-    const std::optional<uint32_t> number = NumberOf(name);
+    const std::optional<uint32_t> number = MountNumberOf(name);
     if (number) first = std::max(first, *number + 1);
   }
   return first;
@@ -99,7 +96,7 @@ uint32_t LiveLayers::FirstFreeRecordingMount(const StatePaths& paths) {
 // What a daemon that was killed left: mounts of our own may be in the making.
 void LiveLayers::CollectRecordingMounts() {
   for (const std::string& name : ListFolder(paths_.RecordingsFolder())) {
-    const std::optional<uint32_t> number = NumberOf(name);
+    const std::optional<uint32_t> number = MountNumberOf(name);
     if (!number || *number >= first_recording_mount_) continue;
     const std::string mount_point = paths_.RecordingMountPoint(*number);
     ::umount2(mount_point.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);

@@ -8,7 +8,6 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
 source ../layers.sh
 begin make_layers.sh Server.java || exit 0
 
-base=(base-files base-passwd bash coreutils dash findutils grep sed tar gzip libc-bin ca-certificates)
 java=(openjdk-17-jre-headless)
 compiler=(ecj)
 debian_layers base java compiler

@@ -7,7 +7,6 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
 source ../layers.sh
 begin make_layers.sh server.js || exit 0
 
-base=(base-files base-passwd bash coreutils dash findutils grep sed tar gzip libc-bin ca-certificates)
 node=(nodejs node-express node-body-parser)
 debian_layers base node
 mkdir -p "$scratch/program/app"

@@ -7,7 +7,6 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
 source ../layers.sh
 begin make_layers.sh work.sh || exit 0
 
-base=(base-files base-passwd bash coreutils dash findutils grep sed tar gzip libc-bin ca-certificates)
 tools=(apt dpkg perl gawk diffutils file patch xz-utils)
 debian_layers base tools
 ln -s gawk "$scratch/tools/usr/bin/awk" # as its postinst would

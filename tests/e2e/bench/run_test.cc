@@ -61,6 +61,20 @@ class SociBench : public ::testing::Test {
   test::CommandResult Bench(std::vector<std::string> options) const {
     return test::RunCommand(Line(std::move(options)), std::chrono::seconds(90), {{{"TMPDIR", scratch()}}});
   }
+  // A work that never ends, interrupted when it is ready.
+  void InterruptWhenReady(std::vector<std::string> options) const {
+    options.insert(options.end(), {"--ready-line", "begun", "--work", "sh -c 'echo begun; sleep 600'"});
+    test::Process bench(Line(std::move(options)), folder_ / "log", {{{"TMPDIR", scratch()}}});
+    const auto log = [&] {
+      std::ifstream stream(folder_ / "log");
+      return std::string(std::istreambuf_iterator<char>(stream), {});
+    };
+    ASSERT_TRUE(
+        test::WaitUntil([&] { return log().find("ready after") != std::string::npos; }, std::chrono::seconds(60)))
+        << log();
+    bench.Signal(SIGINT);
+    EXPECT_EQ(bench.Wait(std::chrono::seconds(60)), 130) << log();
+  }
   Result ReadJson() const {
     auto result = ReadResult(json());
     EXPECT_TRUE(result.ok()) << Message(result.status());
@@ -199,17 +213,7 @@ TEST_F(SociBench, SeveralHostsShareOneLink) {
 }
 
 TEST_F(SociBench, SeveralHostsThatAreInterruptedLeaveNothing) {
-  test::Process bench(
-      Line({"--mode", "lazy", "--hosts", "2", "--ready-line", "begun", "--work", "sh -c 'echo begun; sleep 600'"}),
-      folder_ / "log", {{{"TMPDIR", scratch()}}});
-  const auto log = [&] {
-    std::ifstream stream(folder_ / "log");
-    return std::string(std::istreambuf_iterator<char>(stream), {});
-  };
-  ASSERT_TRUE(test::WaitUntil([&] { return log().find("ready after") != std::string::npos; }, std::chrono::seconds(60)))
-      << log();
-  bench.Signal(SIGINT);
-  EXPECT_EQ(bench.Wait(std::chrono::seconds(60)), 130) << log();
+  ASSERT_NO_FATAL_FAILURE(InterruptWhenReady({"--mode", "lazy", "--hosts", "2"}));
   EXPECT_THAT(LeftBehind(), IsEmpty());
 }
 
@@ -356,17 +360,7 @@ TEST_F(SociBench, APeerWhoseImageCannotBePreparedFailsAlone) {
 }
 
 TEST_F(SociBench, AnInterruptedBenchmarkKeepsWhatItHasAndLeavesNothing) {
-  test::Process bench(
-      Line({"--mode", "lazy", "-n", "5", "--ready-line", "begun", "--work", "sh -c 'echo begun; sleep 600'"}),
-      folder_ / "log", {{{"TMPDIR", scratch()}}});
-  const auto log = [&] {
-    std::ifstream stream(folder_ / "log");
-    return std::string(std::istreambuf_iterator<char>(stream), {});
-  };
-  ASSERT_TRUE(test::WaitUntil([&] { return log().find("ready after") != std::string::npos; }, std::chrono::seconds(60)))
-      << log();
-  bench.Signal(SIGINT);
-  EXPECT_EQ(bench.Wait(std::chrono::seconds(60)), 130) << log();
+  ASSERT_NO_FATAL_FAILURE(InterruptWhenReady({"--mode", "lazy", "-n", "5"}));
   const Result result = ReadJson();
   ASSERT_EQ(result.scenarios.size(), 1u);
   ASSERT_EQ(result.scenarios[0].runs.size(), 1u);

@@ -19,12 +19,7 @@ class Metrics : public LazyStart {
       : LazyStart({"--fetch.fill=false", "--service.metrics=" + address}), address_(address) {}
 
   std::string Page() const { return HttpRequest("GET", "http://" + address_ + "/metrics").body; }
-  // -1 if it is not there.
-  double Value(const std::string& name) const {
-    const std::string page = "\n" + Page();
-    const size_t at = page.find("\n" + name + " ");
-    return at == std::string::npos ? -1 : std::stod(page.substr(at + name.size() + 2));
-  }
+  double Value(const std::string& name) const { return MetricValue(address_, name); }
 
  private:
   const std::string address_;

@@ -7,7 +7,6 @@
 #include "indexer/base/file_io.h"
 #include "indexer/record/record_builder.h"
 #include "indexer/record/record_codec.h"
-#include "tests/e2e/support/http.h"
 #include "tests/e2e/support/lazy_start.h"
 #include "tests/support/free_port.h"
 
@@ -32,15 +31,8 @@ class PublishedRecord : public LazyStart {
         }()),
         address_(address) {}
 
-  double Value(const std::string& name) const {
-    const std::string page = "\n" + HttpRequest("GET", "http://" + address_ + "/metrics").body;
-    const size_t at = page.find("\n" + name + " ");
-    return at == std::string::npos ? -1 : std::stod(page.substr(at + name.size() + 2));
-  }
+  double Value(const std::string& name) const { return MetricValue(address_, name); }
   double Replayed() const { return Value("soci_fetched_spans_total{class=\"replay\"}"); }
-  std::string Status() const {
-    return RunCommand({Daemon::Program("soci-snapshotter"), "status", "--socket", daemon_.run() + "/admin.sock"}).out;
-  }
   static TestImage Image() {
     TarBuilder tar;
     tar.Directory("app");
@@ -51,21 +43,7 @@ class PublishedRecord : public LazyStart {
 
   // What a build pipeline does, on this host as well; which then forgets the image and its own record.
   void MakeAndPublish(const std::string& reference) {
-    std::vector<std::string> line = {Daemon::Program("soci-snapshotter"),
-                                     "record",
-                                     "--plain-http",
-                                     "--containerd",
-                                     containerd_.address(),
-                                     "--namespace",
-                                     containerd_.name_space(),
-                                     "--ctr",
-                                     Containerd::Program("ctr"),
-                                     "--socket",
-                                     daemon_.run() + "/admin.sock",
-                                     "--out",
-                                     file_,
-                                     reference,
-                                     "--"};
+    std::vector<std::string> line = RecordLine({"--out", file_, reference, "--"});
     for (const std::string& word : Program()) line.push_back(word);
     const CommandResult recorded = RunCommand(line, std::chrono::seconds(60), containerd_.Options());
     ASSERT_EQ(recorded.exit_code, 0) << daemon_.Log();

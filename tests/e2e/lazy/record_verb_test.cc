@@ -19,23 +19,8 @@ class RecordVerb : public LazyStart {
  protected:
   explicit RecordVerb(const std::string& more = "--fetch.neighbours=0") : LazyStart({"--record.enabled=false", more}) {}
 
-  std::vector<std::string> Line(std::vector<std::string> arguments) const {
-    std::vector<std::string> line = {Daemon::Program("soci-snapshotter"),
-                                     "record",
-                                     "--plain-http",
-                                     "--containerd",
-                                     containerd_.address(),
-                                     "--namespace",
-                                     containerd_.name_space(),
-                                     "--ctr",
-                                     Containerd::Program("ctr"),
-                                     "--socket",
-                                     daemon_.run() + "/admin.sock"};
-    line.insert(line.end(), arguments.begin(), arguments.end());
-    return line;
-  }
-  CommandResult Record(std::vector<std::string> arguments) const {
-    return RunCommand(Line(std::move(arguments)), std::chrono::seconds(60), containerd_.Options());
+  CommandResult Record(const std::vector<std::string>& arguments) const {
+    return RunCommand(RecordLine(arguments), std::chrono::seconds(60), containerd_.Options());
   }
   // The paths that the record has, in order of need.
   std::string Needed(const std::string& file) const {
@@ -121,7 +106,7 @@ TEST_F(RecordVerb, EndsAtASize) {
 
 TEST_F(RecordVerb, EndsWhenItIsTold) {
   const std::string reference = PushIndexed(Image(), "app");
-  Process recording(Line({"--out", file_, "--grace=0", reference, "--", "sh", "-c", "cat /app/6; sleep 600"}),
+  Process recording(RecordLine({"--out", file_, "--grace=0", reference, "--", "sh", "-c", "cat /app/6; sleep 600"}),
                     sandbox_ / "recording.log", containerd_.Options());
   const std::vector<std::string> stop = {Daemon::Program("soci-snapshotter"), "record", "--stop", "--socket",
                                          daemon_.run() + "/admin.sock"};

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <regex>
 
-#include "tests/e2e/support/http.h"
 #include "tests/e2e/support/lazy_start.h"
 #include "tests/support/free_port.h"
 
@@ -27,11 +26,7 @@ class Replay : public LazyStart {
         }()),
         address_(address) {}
 
-  double Value(const std::string& name) const {
-    const std::string page = "\n" + HttpRequest("GET", "http://" + address_ + "/metrics").body;
-    const size_t at = page.find("\n" + name + " ");
-    return at == std::string::npos ? -1 : std::stod(page.substr(at + name.size() + 2));
-  }
+  double Value(const std::string& name) const { return MetricValue(address_, name); }
   // Compressed, of whole spans, whatever they were wanted for.
   double FetchedBytes() const {
     double bytes = Value("soci_fetched_twice_bytes_total");
@@ -39,9 +34,6 @@ class Replay : public LazyStart {
       bytes += Value(std::string("soci_fetched_bytes_total{class=\"") + fetch_class + "\"}");
     }
     return bytes;
-  }
-  std::string Status() const {
-    return RunCommand({Daemon::Program("soci-snapshotter"), "status", "--socket", daemon_.run() + "/admin.sock"}).out;
   }
 
   // Many files in spans of their own, of which the program reads every third, the last ones first.

@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "tests/e2e/support/http.h"
+
 namespace soci::test {
 
 std::vector<std::string> OnDemandOnly() { return {"--fetch.fill=false", "--fetch.neighbours=0"}; }
@@ -54,6 +56,32 @@ std::string LazyStart::StateOf(const ImageLayer& layer) {
     if (known.digest == layer.digest.ToString()) return known.state;
   }
   return "unknown";
+}
+
+std::string LazyStart::Status() const {
+  return RunCommand({Daemon::Program("soci-snapshotter"), "status", "--socket", daemon_.run() + "/admin.sock"}).out;
+}
+
+std::vector<std::string> LazyStart::RecordLine(const std::vector<std::string>& arguments) const {
+  std::vector<std::string> line = {Daemon::Program("soci-snapshotter"),
+                                   "record",
+                                   "--plain-http",
+                                   "--containerd",
+                                   containerd_.address(),
+                                   "--namespace",
+                                   containerd_.name_space(),
+                                   "--ctr",
+                                   Containerd::Program("ctr"),
+                                   "--socket",
+                                   daemon_.run() + "/admin.sock"};
+  line.insert(line.end(), arguments.begin(), arguments.end());
+  return line;
+}
+
+double MetricValue(const std::string& address, const std::string& name) {
+  const std::string page = "\n" + HttpRequest("GET", "http://" + address + "/metrics").body;
+  const size_t at = page.find("\n" + name + " ");
+  return at == std::string::npos ? -1 : std::stod(page.substr(at + name.size() + 2));
 }
 
 }  // namespace soci::test

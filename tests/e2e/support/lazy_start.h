@@ -27,12 +27,19 @@ class LazyStart : public EndToEnd {
   // "sealed", "deferred" and so on, of the layers that status knows, each with "digest: " before it.
   std::vector<std::string> LayerStates();
   std::string StateOf(const ImageLayer& layer);
+  // What soci-snapshotter status prints.
+  std::string Status() const;
+  // soci-snapshotter record on this containerd and daemon, with these arguments.
+  std::vector<std::string> RecordLine(const std::vector<std::string>& arguments) const;
 
   Daemon daemon_;
 
  private:
   int containers_ = 0;
 };
+
+// A value on the metrics page of a daemon that serves it there; -1 if it is not there.
+double MetricValue(const std::string& address, const std::string& name);
 
 // Nothing is fetched that nobody asked for: for tests that count.
 std::vector<std::string> OnDemandOnly();

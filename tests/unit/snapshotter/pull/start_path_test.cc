@@ -70,6 +70,10 @@ class StartPath : public ProviderTest {
     for (size_t i = 0; i < kLayers; ++i) contents.push_back("layer " + std::to_string(i));
     return PushIndexedImage(registry_, contents);
   }
+  void StartWithAllLayers(const IndexedImage& image) {
+    Start(false);
+    for (size_t i = 0; i < kLayers; ++i) ASSERT_EQ(Provide(image, i), "");
+  }
   size_t Requests(std::string_view part) const {
     const auto all = registry_.requests();
     return static_cast<size_t>(std::count_if(
@@ -104,8 +108,7 @@ TEST_F(StartPath, FortyLayersTakeFourDocumentsAndTheirZtocsManyAtOnce) {
     return OkStatus();
   };
   TableOpens opens(paths_, image);
-  Start(false);
-  for (size_t i = 0; i < kLayers; ++i) ASSERT_EQ(Provide(image, i), "");
+  ASSERT_NO_FATAL_FAILURE(StartWithAllLayers(image));
   EXPECT_TRUE(together);
   // Manifest, config, referrers, index; and nothing for a layer but its zTOC. Opening a blob asks nothing yet.
   EXPECT_EQ(registry_.requests().size() - before, 4 + kLayers + Requests("OPEN blobs"));
@@ -114,8 +117,7 @@ TEST_F(StartPath, FortyLayersTakeFourDocumentsAndTheirZtocsManyAtOnce) {
 
 TEST_F(StartPath, TheNextStartCompilesNothingAndAsksNothing) {
   const IndexedImage image = PushFortyLayers();
-  Start(false);
-  for (size_t i = 0; i < kLayers; ++i) ASSERT_EQ(Provide(image, i), "");
+  ASSERT_NO_FATAL_FAILURE(StartWithAllLayers(image));
   Stop();
   const std::vector<ino_t> tables = Tables(image);
   const size_t asked = Requests("GET ");
@@ -131,14 +133,12 @@ TEST_F(StartPath, TheNextStartCompilesNothingAndAsksNothing) {
 
 TEST_F(StartPath, APullOfWhatIsHereFetchesNoZtocAndCompilesNothing) {
   const IndexedImage image = PushFortyLayers();
-  Start(false);
-  for (size_t i = 0; i < kLayers; ++i) ASSERT_EQ(Provide(image, i), "");
+  ASSERT_NO_FATAL_FAILURE(StartWithAllLayers(image));
   Stop();
   const std::vector<ino_t> tables = Tables(image);
   const size_t asked = Requests("GET ");
   TableOpens opens(paths_, image);
-  Start(false);
-  for (size_t i = 0; i < kLayers; ++i) ASSERT_EQ(Provide(image, i), "");
+  ASSERT_NO_FATAL_FAILURE(StartWithAllLayers(image));
   EXPECT_EQ(Tables(image), tables);
   EXPECT_EQ(Requests("GET "), asked + 4);
   EXPECT_EQ(opens.Count(), kLayers);
