@@ -323,7 +323,8 @@ void Link::PumpDown(const std::shared_ptr<Connection>& connection) {
       bytes_until_down_ = -1;
       SetDown(true);
     }
-    if (down_ || !SendAll(connection->client.get(), piece.data(), count)) {
+    // What a stall held back when the link ends is not let go: this may run before CutAll() gets here.
+    if (down_ || stopping_ || !SendAll(connection->client.get(), piece.data(), count)) {
       connection->Cut();
       return;
     }

@@ -173,7 +173,7 @@ void ReadSteadily(const ImageRoot& root, uint64_t seconds) {
   uint64_t failed = 0, reads = 0;
   PrintLine("reading");
   const SteadyTime end = Now() + std::chrono::seconds(seconds);
-  for (; Now() < end; ++reads) {
+  do {
     const TreeEntry& library = libraries[reads % libraries.size()];
     const SteadyTime begin = Now();
     try {
@@ -183,7 +183,8 @@ void ReadSteadily(const ImageRoot& root, uint64_t seconds) {
       if (failed++ == 0) PrintLine(std::string("failed: ") + error.what());
     }
     latencies.Add(Now() - begin);
-  }
+    ++reads;
+  } while (Now() < end);
   PrintLine("count failed_reads " + std::to_string(failed));
   latencies.PrintLongest(100);
 }

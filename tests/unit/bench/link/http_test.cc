@@ -39,7 +39,8 @@ UniqueFd Listener(uint16_t& port) {
 // Answers every request with the same body.
 class Server {
  public:
-  Server() : listener_(Listener(port_)), thread_([this] { Run(); }) {}
+  explicit Server(size_t body_bytes = kBodyBytes)
+      : body_bytes_(body_bytes), listener_(Listener(port_)), thread_([this] { Run(); }) {}
   ~Server() {
     ::shutdown(listener_.get(), SHUT_RDWR);
     thread_.join();
@@ -58,8 +59,8 @@ class Server {
     for (std::thread& thread : threads) thread.join();
   }
   void Serve(int fd) {
-    const std::string answer =
-        "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(kBodyBytes) + "\r\n\r\n" + std::string(kBodyBytes, '\0');
+    const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body_bytes_) + "\r\n\r\n" +
+                               std::string(body_bytes_, '\0');
     RequestSplitter splitter;
     char piece[4096];
     for (ssize_t n; (n = ::recv(fd, piece, sizeof piece, 0)) > 0;) {
@@ -75,6 +76,7 @@ class Server {
     }
   }
 
+  const size_t body_bytes_;
   uint16_t port_ = 0;
   UniqueFd listener_;
   std::atomic<int> requests_{0};
@@ -101,17 +103,19 @@ class Client {
     ::send(fd_.get(), request.data(), request.size(), MSG_NOSIGNAL);
     Answer answer;
     std::string all;
+    size_t body = 0, length = 0;
     char piece[16384];
-    for (ssize_t n; (n = ::recv(fd_.get(), piece, sizeof piece, 0)) > 0;) {
+    for (ssize_t n; !answer.whole && (n = ::recv(fd_.get(), piece, sizeof piece, 0)) > 0;) {
       all.append(piece, static_cast<size_t>(n));
       if (progress != nullptr) *progress += static_cast<uint64_t>(n);
-      const size_t end = all.find("\r\n\r\n");
-      if (end == std::string::npos) continue;
-      answer.head = all.substr(0, end + 2);
-      answer.body = all.substr(end + 4);
-      answer.whole = answer.body.size() == std::stoul(std::string(HttpHeader(answer.head, "content-length")));
-      if (answer.whole) break;
+      if (const size_t end = all.find("\r\n\r\n"); body == 0 && end != std::string::npos) {
+        answer.head = all.substr(0, end + 2);
+        body = end + 4;
+        length = std::stoul(std::string(HttpHeader(answer.head, "content-length")));
+      }
+      answer.whole = body > 0 && all.size() == body + length;
     }
+    if (body > 0) answer.body = all.substr(body);
     return answer;
   }
 
@@ -221,24 +225,30 @@ TEST(LinkFaults, AStallEndsWithTheLink) {
   client.join();
 }
 
+// So slowly that the link decides who gets how much, and not the scheduler of a busy machine.
 TEST(LinkFairness, TwoConnectionsShareTheTotal) {
-  constexpr int kRequests = 50;  // 10 MB
-  Server server;
-  LinkOptions options{.upstream_port = server.port(), .total_bytes_per_second = 40'000'000};
+  constexpr size_t kBytes = 4'000'000;
+  Server server(kBytes);
+  LinkOptions options{.upstream_port = server.port(), .total_bytes_per_second = 8'000'000};
   auto link = Link::Start(options).value();
   std::atomic<uint64_t> got[2] = {0, 0};
   std::atomic<uint64_t> other_at_end{UINT64_MAX};
+  std::atomic<int> ready{0};
   std::vector<std::thread> clients;
   for (int i = 0; i < 2; ++i) {
     clients.emplace_back([&, i] {
       Client client(link->port());
-      for (int request = 0; request < kRequests; ++request) client.Get(kBlobPath, "", &got[i]);
+      ++ready;
+      while (ready < 2) std::this_thread::yield();
+      client.Get(kBlobPath, "", &got[i]);
       uint64_t none = UINT64_MAX;
       other_at_end.compare_exchange_strong(none, got[1 - i]);
     });
   }
   for (std::thread& client : clients) client.join();
-  EXPECT_GT(other_at_end, kRequests * kBodyBytes / 3);  // what the slower one had when the faster one was done
+  // What the slower one had when the faster one was done: half as much, if TCP did not wait for a window's probe (0.2
+  // s).
+  EXPECT_GT(other_at_end, kBytes / 10);
 }
 
 TEST(AnswerFault, FindsItsByteWhereverThePiecesAreCut) {

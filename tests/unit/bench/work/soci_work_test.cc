@@ -102,7 +102,7 @@ TEST_F(SociWork, EveryVerbFindsAnImageAsItShouldBe) {
                                                                  {"sequential", "model read", 3},
                                                                  {"random 50", "pages read", 50},
                                                                  {"warm", "from memory", 1000},
-                                                                 {"steady 1", "reading", 100}}) {
+                                                                 {"steady 1", "reading", 1}}) {
     SCOPED_TRACE(verb);
     const Ended work = Work(verb);
     EXPECT_EQ(work.exit_code, 0) << work.output;
