@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <future>
 #include <iterator>
 
 #include "tests/e2e/support/lazy_start.h"
+#include "tests/support/memory_use.h"
 
 namespace soci::test {
 namespace {
@@ -26,14 +26,6 @@ TestImage ManyLayers(size_t first) {
     image.Add(GzipLayer(tar.Finish(), 1));
   }
   return image;
-}
-
-uint64_t AnonymousBytes(pid_t process) {
-  std::ifstream rollup("/proc/" + std::to_string(process) + "/smaps_rollup");
-  for (std::string line; std::getline(rollup, line);) {
-    if (line.rfind("Anonymous:", 0) == 0) return std::stoull(line.substr(10)) * 1024;
-  }
-  return ~uint64_t{0};
 }
 
 ptrdiff_t OpenDescriptors(pid_t process) {

@@ -3,9 +3,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <fstream>
-
 #include "tests/faults/registry/scenario.h"
+#include "tests/support/memory_use.h"
 #include "tests/support/temporary_directory.h"
 
 namespace soci::test {
@@ -100,19 +99,9 @@ TEST(WholeBlobs, B8_ASpoolThatFindsNoSpaceIsDoneWithout) {
   ::signal(SIGXFSZ, SIG_DFL);
 }
 
-// What this process has resident, in bytes.
-uint64_t ResidentBytes() {
-  std::ifstream statm("/proc/self/statm");
-  uint64_t total = 0, resident = 0;
-  statm >> total >> resident;
-  return resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-}
-
 // B8. 500 MiB that nobody holds: the server makes them as it sends, the client may not keep them either.
 TEST(WholeBlobs, B8_ALayerOf500MiBTakesLessThan64MiBOfMemory) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers keep memory of their own";
-#endif
+  if (!kMemoryIsOurs) GTEST_SKIP() << "sanitizers keep memory of their own";
   constexpr uint64_t kSize = uint64_t{500} << 20;
   const std::string piece = PatternBytes(1 << 20);
   oci::Hasher hasher;
