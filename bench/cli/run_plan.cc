@@ -100,6 +100,7 @@ Status AddNamed(const RunOptions& options, const CatalogEntry& entry, std::vecto
     }
     scenario.plan.wait_until_local = entry.wait_until_local;
     scenario.plan.hosts = entry.hosts;
+    scenario.plan.plain_download &= entry.hosts == 1;
     if (entry.hosts > 1 && !options.containerd.empty()) return Wrong("several hosts need containerds of their own");
     scenario.plan.kill_daemon_at = entry.kill_daemon_at;
     scenario.plan.upgrade_daemon_at = entry.upgrade_daemon_at;
@@ -129,6 +130,7 @@ soci::Result<std::vector<PlannedScenario>> PlanScenarios(const RunOptions& optio
   SOCI_ASSIGN_OR_RETURN(own.plan, Common(options, options.link));
   own.plan.name = options.name;
   own.plan.hosts = options.hosts;
+  own.plan.plain_download &= options.hosts == 1;
   if (options.hosts > 1 && !options.containerd.empty()) return Wrong("several hosts need containerds of their own");
   if (own.plan.link.disk_bytes_per_second > 0) SOCI_RETURN_IF_ERROR(LimitedDisk::Supported());
   own.plan.wait_until_local = !options.no_wait;

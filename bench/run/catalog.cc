@@ -25,7 +25,7 @@ std::vector<CatalogEntry> MadeImages() {
                  {"A"},
                  "import",
                  {"containerd", "lazy", "full", "local", "peers"}});
-  all.back().is_short = true;
+  all.back().short_modes = {"containerd", "lazy", "full", "local"};
   all.push_back({"first-epoch",
                  "what reading lazily costs four readers of a data set",
                  "S",
@@ -39,17 +39,17 @@ std::vector<CatalogEntry> MadeImages() {
                    {"A"},
                    fmt::format("density {}", percent),
                    {"containerd", "lazy", "local"}});
-    all.back().is_short = percent == 5 || percent == 100;
+    if (percent == 100) all.back().short_modes = {"containerd", "lazy"};
   }
   all.push_back({"sequential-read", "how fast a model is read in order", "S", {"A"}, "sequential", {"lazy", "local"}});
   all.push_back(
       {"random-read", "how long pages wait while the image is filled", "S", {"A"}, "random", {"lazy", "local"}});
   all.push_back(
       {"cold-miss", "how long one read waits for the registry", "S", {"A"}, "random", {"lazy", "local"}, kBare});
-  all.back().is_short = true;
+  all.back().short_modes = {"lazy"};
   all.push_back({"warm-read", "how fast files that are here are read", "S", {"A"}, "warm", {"lazy", "local"}});
   all.push_back({"metadata-storm", "how fast folders are walked", "S", {"A"}, "metadata", {"lazy", "local", "peers"}});
-  all.back().is_short = true;
+  all.back().short_modes = {"lazy", "local"};
   all.push_back({"start-to-exec",
                  "how soon the first instruction of a large image runs",
                  "L",
@@ -84,6 +84,9 @@ std::vector<CatalogEntry> MadeImages() {
                  {"A,flip=10%"},
                  "epoch",
                  {"lazy"}});
+  CatalogEntry gang{"gang-start", "four hosts at once behind one uplink", "S", {"A"}, "import", {"containerd", "lazy"}};
+  gang.hosts = 4;
+  all.push_back(gang);
   all.push_back({"limited-disk",
                  "a full pull and ours where the disk is the limit",
                  "S",
@@ -138,10 +141,6 @@ std::vector<CatalogEntry> RealImages() {
                    program,
                    {"containerd", "lazy", "lazy+replay", "local", "peers"}});
   }
-  CatalogEntry gang{"gang-start",          "four hosts at once behind one uplink", "demo", {"A"}, "demo",
-                    {"containerd", "lazy"}};
-  gang.hosts = 4;
-  all.push_back(gang);
   CatalogEntry demo{"demo", "a small program in a real image",
                     "demo", {"A"},
                     "demo", {"containerd", "lazy", "full", "local", "peers"}};
@@ -213,7 +212,10 @@ soci::Result<std::vector<CatalogEntry>> FindScenarios(const std::vector<std::str
     const size_t before = found.size();
     for (const CatalogEntry& entry : Catalog()) {
       const bool named = name == entry.name || name == SweepOf(entry.name);
-      if (name == "all" || named || (name == "short" && entry.is_short)) found.push_back(entry);
+      const bool is_short = name == "short" && !entry.short_modes.empty();
+      if (name != "all" && !named && !is_short) continue;
+      found.push_back(entry);
+      if (is_short) found.back().modes = entry.short_modes;
     }
     if (found.size() > before) continue;
     std::string known;

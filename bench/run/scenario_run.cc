@@ -60,7 +60,7 @@ std::string Address(const Link& link, const std::optional<Hub>& hub) {
 
 }  // namespace
 
-Scenario RunScenario(const Stage& stage, const ScenarioPlan& plan, const std::stop_token& stop,
+Scenario RunScenario(const Stage& stage, ColdMachine& machine, const ScenarioPlan& plan, const std::stop_token& stop,
                      const std::function<void(const std::string&)>& say) {
   std::optional<Hub> hub;
   if (plan.hosts > 1) hub.emplace();
@@ -93,12 +93,10 @@ Scenario RunScenario(const Stage& stage, const ScenarioPlan& plan, const std::st
     const LinkCounters counters = link.counters();
     return Traffic{counters.bytes_down, counters.requests, counters.connections};
   };
-  UniqueFd occupied;
   run.make_cold = [&] {
-    occupied.Reset();
-    if (plan.cold && !DropCaches()) say("cannot drop the page cache: this run is warmer than it should be");
+    if (plan.cold && !machine.DropCaches()) say("cannot drop the page cache: this run is warmer than it should be");
     WarmFolder(stage.storage(), stage.LayersOfOthers(plan.image.path));
-    if (plan.cold && HostTakesFreeMemory()) occupied = OccupyFreeMemory(stage.storage());
+    if (plan.cold) machine.FillFreeMemory();
   };
   if (plan.plain_download) {
     say("downloading the image's bytes, and nothing else");

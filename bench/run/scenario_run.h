@@ -12,6 +12,7 @@
 
 #include "bench/link/link.h"
 #include "bench/result/result.h"
+#include "bench/run/cold.h"
 #include "bench/run/contestant.h"
 #include "bench/run/host.h"
 #include "bench/run/stage.h"
@@ -36,7 +37,7 @@ struct ScenarioPlan {
   HostOptions host;
 };
 
-Scenario RunScenario(const Stage& stage, const ScenarioPlan& plan, const std::stop_token& stop,
+Scenario RunScenario(const Stage& stage, ColdMachine& machine, const ScenarioPlan& plan, const std::stop_token& stop,
                      const std::function<void(const std::string&)>& say);
 
 // Measures the link itself, by plain downloads. Throws std::runtime_error.
