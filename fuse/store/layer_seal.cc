@@ -90,12 +90,20 @@ Status LayerStore::Seal(const SealRequest& request) {
   if (!*right) {
     return Condemn(absl::DataLossError(fmt::format("its bytes do not have the DiffID {}", request.diff_id.ToString())));
   }
+  if (Status status = presence_->MarkSealed(); !status.ok()) return annotated(status);
   folder_.SetStage(LayerFolder::Stage::kSealing);
   LayerSealer sealer(folder_, *table_, options_.before_step);
   if (Status status = sealer.Build(request.stop); !status.ok()) return annotated(status);
   folder_.SetStage(LayerFolder::Stage::kSealed);
   sealed_ = true;
-  if (Status status = RemoveWhatSealingLeaves(folder_); !status.ok()) log::Warning("{}", Message(annotated(status)));
+  return OkStatus();
+}
+
+Status LayerStore::Settle() {
+  if (!unsettled()) return OkStatus();
+  Step();
+  SOCI_RETURN_IF_ERROR(RemoveWhatSealingLeaves(folder_));
+  settled_ = true;
   return OkStatus();
 }
 

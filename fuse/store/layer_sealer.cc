@@ -31,7 +31,7 @@ Status LayerSealer::MadeOrThere(int done, const std::string& path, uint32_t type
   return ErrnoStatus(error, path);
 }
 
-Status LayerSealer::Build(const std::stop_token& stop, Durability durability) {
+Status LayerSealer::Build(const std::stop_token& stop) {
   Step();
   if (::mkdir(folder_.sealing().c_str(), 0700) != 0 && errno != EEXIST) return ErrnoStatus(errno, folder_.sealing());
   SOCI_ASSIGN_OR_RETURN(root_, OpenFile(folder_.sealing(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
@@ -53,10 +53,8 @@ Status LayerSealer::Build(const std::stop_token& stop, Durability durability) {
     SOCI_RETURN_IF_ERROR(SetAttributes(InodeId{number}, attributes, folder_.PathInLayer(InodeId{number})));
   }
   Step();
-  if (durability == Durability::kNow && ::syncfs(root_.get()) != 0) return ErrnoStatus(errno, folder_.sealing());
-  Step();
   if (::rename(folder_.sealing().c_str(), folder_.sealed().c_str()) != 0) return ErrnoStatus(errno, folder_.sealed());
-  return durability == Durability::kNow ? SyncDirectory(folder_.path()) : OkStatus();
+  return OkStatus();
 }
 
 Status LayerSealer::MakeChild(InodeId folder, const std::string& folder_path, uint64_t rank) {
@@ -162,9 +160,9 @@ Status LayerSealer::SetXattrs(InodeId inode, const std::string& path) {
 }
 
 Status RemoveWhatSealingLeaves(const LayerFolder& folder) {
+  SOCI_RETURN_IF_ERROR(RemoveTree(folder.presence()));
   SOCI_RETURN_IF_ERROR(RemoveTree(folder.data()));
-  SOCI_RETURN_IF_ERROR(RemoveTree(folder.residue()));
-  return RemoveTree(folder.presence());
+  return RemoveTree(folder.residue());
 }
 
 }  // namespace soci

@@ -1,5 +1,6 @@
 // Builds the sealed layer next to its backing files: folders, links, devices, and every backing file moved to where the
-// layer has it, with owners, modes, times and xattrs. Then one rename makes it visible.
+// layer has it, with owners, modes, times and xattrs. Then one rename makes it visible. Nothing is synced: who calls
+// remembers that the tree may not be on the disk yet.
 //
 // May be interrupted at any point and called again: each step finds out whether it was done. One thread.
 #pragma once
@@ -20,10 +21,8 @@ class LayerSealer {
   // Borrows all; `before_step` may be empty.
   LayerSealer(const LayerFolder& folder, const LayerTable& table, const std::function<void()>& before_step);
 
-  // Whether everything is on the disk before the last rename, or the caller sees to it later.
-  enum class Durability { kNow, kLater };
   // kCancelled leaves a part, to be gone on with.
-  Status Build(const std::stop_token& stop, Durability durability = Durability::kNow);
+  Status Build(const std::stop_token& stop);
 
  private:
   Status MakeChild(InodeId folder, const std::string& folder_path, uint64_t rank);
@@ -43,7 +42,8 @@ class LayerSealer {
   std::vector<bool> placed_;  // inodes that have a name in the tree
 };
 
-// Backing files, residue and presence of a layer that is sealed.
+// Presence, backing files and residue of a layer that is sealed and on the disk; presence first, as it stands for
+// doubt.
 Status RemoveWhatSealingLeaves(const LayerFolder& folder);
 
 }  // namespace soci

@@ -73,20 +73,30 @@ void LayerStore::Step() const {
   if (options_.before_step) options_.before_step();
 }
 
-Status LayerStore::Load() { return Exists(folder_.sealed()) ? LoadSealed() : LoadSpans(); }
+Status LayerStore::Load() {
+  const bool sealed = Exists(folder_.sealed());
+  if (sealed && !Exists(folder_.presence())) return LoadSealed();
+  std::vector<SpanRecord> records;
+  SOCI_ASSIGN_OR_RETURN(PresenceFile presence, PresenceFile::Open(folder_.presence(), *table_, options_.boot, records));
+  presence_ = std::make_unique<PresenceFile>(std::move(presence));
+  if (sealed && presence_->was_sealed_now()) return LoadSealed();
+  // The machine went down before the tree was known to be on the disk.
+  if (sealed && ::rename(folder_.sealed().c_str(), folder_.sealing().c_str()) != 0) {
+    return ErrnoStatus(errno, folder_.sealing());
+  }
+  return LoadSpans(std::move(records));
+}
 
 Status LayerStore::LoadSealed() {
   folder_.SetStage(LayerFolder::Stage::kSealed);
   for (auto& state : states_) state = State::kPresent;
   present_count_ = table_->span_count();
+  settled_ = presence_ == nullptr;
   sealed_ = true;
-  return RemoveWhatSealingLeaves(folder_);
+  return settled_ ? RemoveWhatSealingLeaves(folder_) : OkStatus();
 }
 
-Status LayerStore::LoadSpans() {
-  std::vector<SpanRecord> records;
-  SOCI_ASSIGN_OR_RETURN(PresenceFile presence, PresenceFile::Open(folder_.presence(), *table_, options_.boot, records));
-  presence_ = std::make_unique<PresenceFile>(std::move(presence));
+Status LayerStore::LoadSpans(std::vector<SpanRecord> records) {
   if (presence_->was_new()) {
     // Of another cut into spans, or of nothing we know: bytes without a record are worth nothing.
     SOCI_RETURN_IF_ERROR(RemoveTree(folder_.data()));

@@ -1,9 +1,11 @@
 // One layer on disk: its spans are cut into the files they belong to, and when all of them are in and the DiffID is
 // right, the layer is sealed into an ordinary directory.
 //
-// Life: Open -> spans written in any order -> complete() -> Seal() -> sealed(), a plain lowerdir at sealed_path(). What
-// is on the disk survives a kill or a power loss at any point, or is found out and fetched again. After CheckSpan found
-// the index lying the layer is condemned for good: every call gives that status. Any thread, except where said.
+// Life: Open -> spans written in any order -> complete() -> Seal() -> sealed(), a plain lowerdir at sealed_path() ->
+// Settle() once that is on the disk. Nothing here waits for the disk to have what it was given: what is there after a
+// kill or a power loss at any point is checked before it is used, or fetched again; a tree that was sealed but not
+// settled when the machine went down is a layer to be sealed once more. After CheckSpan found the index lying the layer
+// is condemned for good: every call gives that status. Any thread, except where said.
 #pragma once
 
 #include <atomic>
@@ -71,6 +73,11 @@ class LayerStore final : public BackingStore {
   // any other error (disk full, an xattr that the file system cannot hold) leaves it as it was, to be tried again.
   Status Seal(const SealRequest& request);
 
+  // Sealed, and nobody has said yet that it is on the disk.
+  bool unsettled() const { return sealed_ && !settled_; }
+  // The caller has synced the file system since the layer was sealed: what could have mended it goes. Not beside Seal.
+  Status Settle();
+
   // Says that all was written, so that the next Open needs no checks unless the machine went down in between. Syncs
   // nothing, so an end is quick however much waits for the disk. Call it when nothing is being written.
   Status Close();
@@ -82,7 +89,7 @@ class LayerStore final : public BackingStore {
              LayerStoreOptions options);
   Status Load();
   Status LoadSealed();
-  Status LoadSpans();
+  Status LoadSpans(std::vector<SpanRecord> records);
   void Step() const;
   State StateOf(SpanId span) const { return states_[ToIndex(span)].load(std::memory_order_acquire); }
   Status CheckFirstUse(SpanId span, bool may_block);
@@ -102,10 +109,11 @@ class LayerStore final : public BackingStore {
   const LayerStoreOptions options_;
   SpanChecker checker_;
   ResidueFile residue_;
-  std::unique_ptr<PresenceFile> presence_;  // none when sealed
+  std::unique_ptr<PresenceFile> presence_;  // none when it was settled before
   std::vector<std::atomic<State>> states_;
   std::atomic<uint32_t> present_count_{0};
   std::atomic<bool> sealed_{false};
+  std::atomic<bool> settled_{false};
   std::atomic<bool> is_condemned_{false};
 
   // Before mutex_ in order; held while hashing and sealing.

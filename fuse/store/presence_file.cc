@@ -76,6 +76,7 @@ PresenceFile::PresenceFile(PresenceFile&& other) noexcept SOCI_NO_THREAD_SAFETY_
       was_new_(other.was_new_),
       was_clean_(other.was_clean_),
       was_condemned_(other.was_condemned_),
+      was_sealed_now_(other.was_sealed_now_),
       flags_(other.flags_) {}
 
 Status PresenceFile::Begin(const LayerTable& table) {
@@ -110,8 +111,10 @@ Result<PresenceFile> PresenceFile::Open(const std::string& path, const LayerTabl
   const bool sound = header.flags == ~header.flags_check;
   presence.was_clean_ = sound && (header.flags & kClean) != 0 && header.boot == boot;
   presence.was_condemned_ = sound && (header.flags & kCondemned) != 0;
+  presence.was_sealed_now_ = sound && (header.flags & kSealed) != 0 && header.boot == boot;
   presence.flags_ = sound ? header.flags : 0;
   if (!presence.was_clean_) presence.flags_ &= ~uint32_t{kClean};
+  if (!presence.was_sealed_now_) presence.flags_ &= ~uint32_t{kSealed};
   std::vector<DiskRecord> disk(table.span_count());
   SOCI_RETURN_IF_ERROR(ReadFullAt(file.get(), sizeof header, std::as_writable_bytes(std::span(disk)), path));
   for (uint32_t i = 0; i < disk.size(); ++i) {
@@ -154,6 +157,11 @@ Status PresenceFile::MarkClean() {
   MutexLock lock(mutex_);
   if ((flags_ & kClean) != 0) return OkStatus();
   return WriteFlags(flags_ | kClean, false);
+}
+
+Status PresenceFile::MarkSealed() {
+  MutexLock lock(mutex_);
+  return WriteFlags(flags_ | kSealed, false);
 }
 
 }  // namespace soci

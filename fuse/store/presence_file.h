@@ -40,6 +40,8 @@ class PresenceFile {
   bool was_new() const { return was_new_; }
   bool was_clean() const { return was_clean_; }
   bool was_condemned() const { return was_condemned_; }
+  // Sealing began in this run of the kernel: a sealed tree is what it was left as.
+  bool was_sealed_now() const { return was_sealed_now_; }
 
   // Before the first call in a process, the file is marked as in use.
   Status Record(SpanId span, const SpanRecord& record);
@@ -49,8 +51,11 @@ class PresenceFile {
   // Says that everything recorded was written: true for the next process, and until the machine goes down.
   Status MarkClean();
 
+  // The tree that appears now is sound until the machine goes down, whether or not it is on the disk.
+  Status MarkSealed();
+
  private:
-  enum Flag : uint32_t { kClean = 1, kCondemned = 2 };
+  enum Flag : uint32_t { kClean = 1, kCondemned = 2, kSealed = 4 };
 
   PresenceFile(std::string path, const BootId& boot) : path_(std::move(path)), boot_(boot) {}
   Status Begin(const LayerTable& table);
@@ -61,6 +66,7 @@ class PresenceFile {
   bool was_new_ = false;
   bool was_clean_ = true;
   bool was_condemned_ = false;
+  bool was_sealed_now_ = false;
   Mutex mutex_;  // a leaf
   uint32_t flags_ SOCI_GUARDED_BY(mutex_) = kClean;
 };

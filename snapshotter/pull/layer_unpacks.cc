@@ -34,13 +34,14 @@ LayerUnpacks::LayerUnpacks(RegistryClient& registry, LayerFolders& folders, cons
       folders_(folders),
       budget_(options.budget),
       window_(options.window, scheduler),
+      sync_(folders.paths().LayersFolder(), options.sync),
       pool_("unpack", options.parallel) {
   folders_.DiscardUnpacking();
   for (const std::string& name : ListFolder(folders_.paths().LayersFolder())) {
     const std::string folder = folders_.paths().LayersFolder() + "/" + name;
     if (ReadUnsyncedMark(folder) != UnsyncedMark::kOfThisBoot) continue;
-    syncing_.Post([folder] {
-      if (Status synced = SyncAndUnmark(folder); !synced.ok()) log::Debug("syncing {}", Message(synced));
+    sync_.Later([folder] {
+      if (Status unmarked = UnmarkSynced(folder); !unmarked.ok()) log::Debug("{}", Message(unmarked));
     });
   }
 }
@@ -108,8 +109,8 @@ void LayerUnpacks::Run(const std::shared_ptr<Job>& job) {
       job->stop.stop_requested() ? Result<Unpacked>(absl::CancelledError("nobody wants it any more")) : Unpack(*job);
   if (unpacked.ok()) {
     log::Info("layer {} of {} is unpacked", job->layer.ToString(), job->origin.image.ToString());
-    syncing_.Post([hold = unpacked->hold, folder = folders_.paths().LayerFolder(job->layer)] {
-      if (Status synced = SyncAndUnmark(folder); !synced.ok()) log::Warning("syncing {}", Message(synced));
+    sync_.Later([hold = unpacked->hold, folder = folders_.paths().LayerFolder(job->layer)] {
+      if (Status unmarked = UnmarkSynced(folder); !unmarked.ok()) log::Warning("{}", Message(unmarked));
     });
   }
   std::shared_ptr<const LayerFolders::Hold> unwanted;  // goes after the lock

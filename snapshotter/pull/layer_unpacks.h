@@ -16,6 +16,7 @@
 #include "snapshotter/pull/layer_folders.h"
 #include "snapshotter/pull/layer_origin.h"
 #include "snapshotter/pull/layer_report.h"
+#include "snapshotter/pull/layer_sync.h"
 #include "snapshotter/unpack/ordered_download.h"
 
 namespace soci {
@@ -30,6 +31,7 @@ class LayerUnpacks {
     DownloadWindow::Options window = {};
     // Without a byte from the registry for this long, a layer is left to containerd.
     std::chrono::milliseconds budget = std::chrono::seconds(60);
+    LayerSync::Delay sync = {};
   };
   struct Unpacked {
     LayerOrigin origin;
@@ -90,7 +92,7 @@ class LayerUnpacks {
   uint64_t started_ SOCI_GUARDED_BY(mutex_) = 0;
   Counts counts_ SOCI_GUARDED_BY(mutex_);
   std::map<oci::LayerDigest, std::weak_ptr<Job>> jobs_ SOCI_GUARDED_BY(mutex_);
-  ThreadPool syncing_{"sync", 1};
+  LayerSync sync_;
   ThreadPool pool_;  // last: its tasks use the rest
 };
 

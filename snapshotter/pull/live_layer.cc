@@ -117,6 +117,10 @@ Status LiveLayer::LinkSealed() {
   return OkStatus();
 }
 
+bool LiveLayer::unsettled() const { return store_->unsettled(); }
+
+Status LiveLayer::Settle() { return store_->Settle(); }
+
 Status LiveLayer::condemned() const { return store_->condemned(); }
 
 std::string LiveLayer::LowerDirectory() const { return sealed() ? place_.sealed_link : place_.mount_point; }

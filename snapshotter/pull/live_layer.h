@@ -74,6 +74,11 @@ class LiveLayer {
   // The orderly end of a layer that stays: unmounts, and says on disk that what is there needs no checks.
   void CloseFiles();
 
+  // Sealed, but perhaps not on the disk.
+  bool unsettled() const;
+  // The file system was synced since Seal. Not beside it.
+  Status Settle();
+
   bool sealed() const { return linked_.load(std::memory_order_acquire); }
   // Why its bytes may not be used any more, or ok.
   Status condemned() const;

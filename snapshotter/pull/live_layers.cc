@@ -12,8 +12,8 @@
 namespace soci {
 namespace {
 
-// Sealing reads and renames whole layers: one at a time is what a disk can bear.
-constexpr size_t kSealingThreads = 1;
+// Sealing hashes on one core what was not hashed on the way, and renames; it does not wait for the disk.
+constexpr size_t kSealingThreads = 2;
 constexpr size_t kClosingThreads = 16;
 
 Status NotLive(const oci::LayerDigest& layer) {
@@ -30,11 +30,13 @@ LiveLayers::LiveLayers(const LiveLayer::Parts& parts, LayerFolders& folders, Opt
       numbers_(paths_),
       first_recording_mount_(FirstFreeRecordingMount(paths_)),
       next_recording_mount_(first_recording_mount_),
-      sealing_(std::make_unique<ThreadPool>("soci-seal", kSealingThreads)) {}
+      sealing_(std::make_unique<ThreadPool>("soci-seal", kSealingThreads)),
+      sync_(std::make_unique<LayerSync>(paths_.LayersFolder(), options_.sync)) {}
 
 LiveLayers::~LiveLayers() {
   Stop();
   sealing_.reset();
+  sync_.reset();
   std::map<oci::LayerDigest, std::shared_ptr<Slot>> gone;  // closing waits for callbacks, which take the lock
   {
     MutexLock lock(mutex_);
@@ -113,6 +115,7 @@ Status LiveLayers::Open(const oci::LayerDigest& layer, const LayerOrigin& origin
     if (auto watched = live->Watched()) options_.watch->LayerOpened(*watched);
   }
   if (live != nullptr && options_.fill && !live->sealed()) live->StartFill([this, layer] { SealLater(layer); });
+  if (live != nullptr && live->unsettled()) SettleLater(layer);
   Unclaim(layer, *slot);
   return opened.status();
 }
@@ -217,6 +220,7 @@ void LiveLayers::Seal(const oci::LayerDigest& layer) {
     sealed = slot->layer->Seal();
     if (sealed.ok()) {
       log::Info("layer {} is complete and sealed", layer.ToString());
+      SettleLater(layer);
     } else if (absl::IsFailedPrecondition(sealed)) {
       log::Warning("layer {}: {}; fetching again", layer.ToString(), Message(sealed));
       slot->layer->StartFill([this, layer] { SealLater(layer); });
@@ -226,6 +230,18 @@ void LiveLayers::Seal(const oci::LayerDigest& layer) {
   }
   Unclaim(layer, *slot);
   if (options_.seal_ended) options_.seal_ended(layer, sealed);
+}
+
+void LiveLayers::SettleLater(const oci::LayerDigest& layer) {
+  sync_->Later([this, layer] { Settle(layer); });
+}
+
+void LiveLayers::Settle(const oci::LayerDigest& layer) {
+  auto slot = Claim(layer, false);
+  if (slot == nullptr) return;
+  const Status settled = slot->layer == nullptr ? OkStatus() : slot->layer->Settle();
+  Unclaim(layer, *slot);
+  if (!settled.ok()) log::Warning("layer {}: {}", layer.ToString(), Message(settled));
 }
 
 void LiveLayers::CollectUnused() {

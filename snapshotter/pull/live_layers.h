@@ -18,6 +18,7 @@
 #include "indexer/base/thread_pool.h"
 #include "snapshotter/pull/layer_numbers.h"
 #include "snapshotter/pull/layer_provider.h"
+#include "snapshotter/pull/layer_sync.h"
 #include "snapshotter/pull/live_layer.h"
 
 namespace soci {
@@ -29,6 +30,7 @@ class LiveLayers {
     // Told, on the sealing thread, when the attempt to seal a layer is over; may be empty.
     std::function<void(const oci::LayerDigest&, const Status&)> seal_ended = {};
     LayerWatch* watch = nullptr;  // told of every layer that is opened unsealed; may be missing
+    LayerSync::Delay sync = {};
   };
 
   LiveLayers(const LiveLayer::Parts& parts, LayerFolders& folders, Options options);
@@ -85,6 +87,8 @@ class LiveLayers {
   void CollectRecordingMounts();
   void SealLater(const oci::LayerDigest& layer);
   void Seal(const oci::LayerDigest& layer);
+  void SettleLater(const oci::LayerDigest& layer);
+  void Settle(const oci::LayerDigest& layer);
 
   const LiveLayer::Parts parts_;
   LayerFolders& folders_;
@@ -100,6 +104,7 @@ class LiveLayers {
   std::set<std::pair<oci::LayerDigest, oci::Digest>> condemned_ SOCI_GUARDED_BY(mutex_);  // with their zTOC
   bool closing_ SOCI_GUARDED_BY(mutex_) = false;
   std::unique_ptr<ThreadPool> sealing_;
+  std::unique_ptr<LayerSync> sync_;
 };
 
 }  // namespace soci

@@ -146,7 +146,7 @@ Status SealFiles(const std::string& folder, std::shared_ptr<const LayerTable> ta
   const LayerFolder layer_folder(folder, table);
   const std::function<void()> no_step;
   LayerSealer sealer(layer_folder, *table, no_step);
-  SOCI_RETURN_IF_ERROR(sealer.Build(stop, LayerSealer::Durability::kLater));
+  SOCI_RETURN_IF_ERROR(sealer.Build(stop));
   return RemoveWhatSealingLeaves(layer_folder);
 }
 

@@ -1,6 +1,5 @@
 #include "snapshotter/unpack/unsynced_mark.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,7 +15,7 @@ std::string MarkOf(const std::string& layer_folder) { return layer_folder + "/un
 }  // namespace
 
 Status MarkUnsynced(const std::string& layer_folder, const BootId& boot) {
-  return WriteFileAtomic(MarkOf(layer_folder), AsText(boot), 0600);
+  return ReplaceFile(MarkOf(layer_folder), AsText(boot), 0600);
 }
 
 UnsyncedMark ReadUnsyncedMark(const std::string& layer_folder, const BootId& boot) {
@@ -25,11 +24,9 @@ UnsyncedMark ReadUnsyncedMark(const std::string& layer_folder, const BootId& boo
   return mark.ok() && *mark == AsText(boot) ? UnsyncedMark::kOfThisBoot : UnsyncedMark::kOfAnotherBoot;
 }
 
-Status SyncAndUnmark(const std::string& layer_folder) {
-  SOCI_ASSIGN_OR_RETURN(const UniqueFd folder, OpenFile(layer_folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-  if (::syncfs(folder.get()) != 0) return ErrnoStatus(errno, layer_folder);
-  if (::unlinkat(folder.get(), "unsynced", 0) != 0 && errno != ENOENT) return ErrnoStatus(errno, MarkOf(layer_folder));
-  return OkStatus();
+Status UnmarkSynced(const std::string& layer_folder) {
+  const std::string mark = MarkOf(layer_folder);
+  return ::unlink(mark.c_str()) == 0 || errno == ENOENT ? OkStatus() : ErrnoStatus(errno, mark);
 }
 
 }  // namespace soci

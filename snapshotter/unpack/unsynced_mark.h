@@ -1,7 +1,9 @@
 // A layer is used as soon as it is unpacked, before its bytes have reached the disk; until then a mark in its folder
 // says in which run of the kernel it was written. After another boot a folder with a mark is worth nothing.
 //
-// containerd does not sync at all, so waiting for the disk here would make our pull the slower one.
+// containerd does not sync at all, so waiting for the disk here would make our pull the slower one. The mark itself is
+// not waited for either: it is the first name in its folder, and file systems keep the order of names. Torn, it is a
+// mark of another boot.
 #pragma once
 
 #include <string>
@@ -11,13 +13,13 @@
 
 namespace soci {
 
-// Before anything is written to the folder. The mark itself is on the disk when this returns.
+// Before anything is written to the folder.
 Status MarkUnsynced(const std::string& layer_folder, const BootId& boot = ThisBoot());
 
 enum class UnsyncedMark { kNone, kOfThisBoot, kOfAnotherBoot };
 UnsyncedMark ReadUnsyncedMark(const std::string& layer_folder, const BootId& boot = ThisBoot());
 
-// Waits until everything is on the disk, then takes the mark away. Blocks for as long as the disk needs.
-Status SyncAndUnmark(const std::string& layer_folder);
+// The file system was synced since the layer was unpacked.
+Status UnmarkSynced(const std::string& layer_folder);
 
 }  // namespace soci

@@ -27,6 +27,9 @@ TEST_F(SealTest, TheSealedFolderIsTheLayerAndNothingElseIsLeft) {
     const Status status = store->Seal({.diff_id = layer.diff_id});
     ASSERT_TRUE(status.ok()) << status;
     ExpectSealed(*store, layer);
+    EXPECT_TRUE(store->unsettled());
+    ASSERT_TRUE(store->Settle().ok());
+    EXPECT_FALSE(store->unsettled());
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
     ExpectAllReadable(*store, layer);
     EXPECT_TRUE(store->Seal({.diff_id = layer.diff_id}).ok());
@@ -44,6 +47,76 @@ TEST_F(SealTest, FilesAreReadableInAnotherProcessAfterwards) {
   EXPECT_TRUE(store->sealed());
   EXPECT_TRUE(store->complete());
   ExpectAllReadable(*store, layer);
+}
+
+LayerStoreOptions AfterAPowerLoss() {
+  LayerStoreOptions options;
+  options.boot[0] ^= std::byte{1};
+  return options;
+}
+
+TEST_F(SealTest, ALayerThatWasSettledIsSealedInEveryLaterBoot) {
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
+  {
+    const auto store = Open(layer);
+    ASSERT_TRUE(PutAll(*store, layer).ok());
+    ASSERT_TRUE(store->Seal({.diff_id = layer.diff_id}).ok());
+  }
+  {
+    const auto store = Open(layer);
+    EXPECT_TRUE(store->sealed());
+    EXPECT_TRUE(store->unsettled()) << "an earlier process had no time for it";
+    ASSERT_TRUE(store->Settle().ok());
+  }
+  const auto store = Open(layer, AfterAPowerLoss());
+  ExpectSealed(*store, layer);
+  EXPECT_FALSE(store->unsettled());
+}
+
+// What a power loss may do to files whose bytes and names were not on the disk yet.
+TEST_F(SealTest, ALayerThatWasNotSettledBeforeAPowerLossIsVerifiedAndMendedAndSealedAgain) {
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
+  const auto seal = [&](LayerStore& store) { return store.Seal({.diff_id = layer.diff_id}); };
+  {
+    const auto store = Open(layer);
+    ASSERT_TRUE(PutAll(*store, layer).ok());
+    ASSERT_TRUE(seal(*store).ok());
+    const std::string tree = store->sealed_path();
+    ASSERT_EQ(::truncate((tree + "/d/big").c_str(), 0), 0);
+    ASSERT_EQ(::truncate((tree + "/d/big").c_str(), 60'000), 0);
+    for (const char* name : {"/last", "/link", "/d/small7"}) ASSERT_EQ(::unlink((tree + name).c_str()), 0);
+  }
+  const auto store = Open(layer, AfterAPowerLoss());
+  EXPECT_FALSE(store->sealed());
+  EXPECT_TRUE(store->complete());
+  size_t fetched = 0;
+  Status sealed = seal(*store);
+  while (sealed.code() == absl::StatusCode::kFailedPrecondition) {
+    const auto missing = store->NextMissing(SpanId{0});
+    ASSERT_TRUE(missing);
+    ASSERT_TRUE(Put(*store, layer, *missing).ok());
+    ++fetched;
+    sealed = seal(*store);
+  }
+  ASSERT_TRUE(sealed.ok()) << sealed;
+  EXPECT_LT(fetched, layer.table->span_count());
+  ExpectSealed(*store, layer);
+  ExpectAllReadable(*store, layer);
+}
+
+TEST_F(SealTest, ALayerThatAPowerLossSparedIsSealedAgainWithoutFetching) {
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
+  {
+    const auto store = Open(layer);
+    ASSERT_TRUE(PutAll(*store, layer).ok());
+    ASSERT_TRUE(store->Seal({.diff_id = layer.diff_id}).ok());
+  }
+  const auto store = Open(layer, AfterAPowerLoss());
+  EXPECT_FALSE(store->sealed());
+  ExpectAllReadable(*store, layer);
+  const Status sealed = store->Seal({.diff_id = layer.diff_id});
+  ASSERT_TRUE(sealed.ok()) << sealed;
+  ExpectSealed(*store, layer);
 }
 
 TEST_F(SealTest, DevicesOwnersAndXattrsAreMade) {
@@ -187,7 +260,8 @@ TEST_F(SealTest, AKillAtAnyStepOfWritingOrSealingLosesNothing) {
       const auto store = Open(layer, {.before_step = [&] {
                                 if (--left == 0) ::kill(::getpid(), SIGKILL);
                               }});
-      const bool done = PutAll(*store, layer, 3).ok() && store->Seal({.diff_id = layer.diff_id}).ok();
+      const bool done =
+          PutAll(*store, layer, 3).ok() && store->Seal({.diff_id = layer.diff_id}).ok() && store->Settle().ok();
       ::_exit(done ? 0 : 1);
     }
     int status = 0;

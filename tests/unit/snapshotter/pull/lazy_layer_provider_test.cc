@@ -289,6 +289,38 @@ TEST_F(LazyLayerProviderTest, MountingALayerSyncsNothing) {
   EXPECT_EQ(test::SyncCount(), before);
 }
 
+// What containerd's own pull does not wait for either; the disk is asked once for all of them when they are there.
+TEST_F(LazyLayerProviderTest, LayersAreFilledAndSealedAndUnpackedWithoutWaitingForTheDisk) {
+  std::vector<std::string> contents;
+  for (size_t i = 0; i < 12; ++i) contents.push_back(test::NoiseBytes(50'000, static_cast<uint32_t>(i)));
+  const IndexedImage lazy = PushIndexedImage(registry_, contents);
+  const IndexedImage whole = PushIndexedImage(registry_, {"x", "y", "z"}, {}, false, "registry.example/whole:v1");
+  sync_.quiet = sync_.longest = std::chrono::hours(1);
+  Start(true, true);
+  const int before = test::SyncCount();
+  for (size_t i = 0; i < contents.size(); ++i) ASSERT_EQ(Provide(lazy, i), "");
+  for (size_t i = 0; i < 3; ++i) ASSERT_EQ(Provide(whole, i), "");
+  for (const Status& sealed : parts_->WaitForSeals(contents.size())) ASSERT_TRUE(sealed.ok()) << sealed;
+  for (const LayerReport& report : parts_->live->Report()) EXPECT_EQ(report.state, LayerState::kSealed);
+  EXPECT_EQ(test::SyncCount(), before);
+}
+
+TEST_F(LazyLayerProviderTest, ASealedLayerIsSettledWhenTheDiskHasItAndIfNeedBeByTheNextProcess) {
+  const IndexedImage image = PushIndexedImage(registry_, {"one"});
+  const std::string presence = paths_.LayerFolder(Layer(image, 0)) + "/presence";
+  sync_.quiet = sync_.longest = std::chrono::hours(1);
+  Start(true);
+  ASSERT_EQ(Provide(image, 0), "");
+  ASSERT_TRUE(parts_->WaitForSeal().ok());
+  Stop();
+  EXPECT_TRUE(Exists(presence));
+  sync_ = {std::chrono::milliseconds(0), std::chrono::milliseconds(0)};
+  Start(true);
+  EXPECT_TRUE(provider().Restore(Layer(image, 0), image.RequestLabels(0), kAnywhere).ok());
+  while (Exists(presence)) std::this_thread::yield();
+  EXPECT_EQ(ReadFile(provider().LowerDirectory(Layer(image, 0)).value() + "/d/file").value(), "one");
+}
+
 TEST_F(LazyLayerProviderTest, ALayerWhoseIndexLiesIsNeverSealedAndIsDeferredFromThenOn) {
   const IndexedImage image = PushIndexedImage(registry_, {"one"}, {}, true, "registry.example/app:v1",
                                               [](size_t, test::Ztoc& ztoc) { ztoc.entries.back().mode = 04755; });

@@ -21,13 +21,15 @@
 namespace soci::test {
 
 struct ProviderParts {
-  ProviderParts(const StatePaths& paths, RegistryClient& registry, Mounter& mounter, bool fill, bool unpack)
+  ProviderParts(const StatePaths& paths, RegistryClient& registry, Mounter& mounter, bool fill, bool unpack,
+                LayerSync::Delay sync = {})
       : folders(paths),
-        unpacks(registry, folders, {}),
+        unpacks(registry, folders, {.window = {}, .sync = sync}),
         sessions(registry, folders, SystemClock(), {}, unpack ? &unpacks : nullptr),
         parts{registry, scheduler, mounter, files, io, {}} {
     LiveLayers::Options options;
     options.fill = fill;
+    options.sync = sync;
     options.seal_ended = [this](const oci::LayerDigest&, const Status& status) {
       std::lock_guard lock(mutex);
       seals.push_back(status);
@@ -41,6 +43,12 @@ struct ProviderParts {
     std::unique_lock lock(mutex);
     changed.wait(lock, [this] { return !seals.empty(); });
     return seals.back();
+  }
+
+  std::vector<Status> WaitForSeals(size_t count) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return seals.size() >= count; });
+    return seals;
   }
 
   std::mutex mutex;
@@ -60,7 +68,7 @@ struct ProviderParts {
 class ProviderTest : public ::testing::Test {
  protected:
   void Start(bool fill, bool unpack = false) {
-    parts_ = std::make_unique<ProviderParts>(paths_, registry_, mounter_, fill, unpack);
+    parts_ = std::make_unique<ProviderParts>(paths_, registry_, mounter_, fill, unpack, sync_);
   }
   void Stop() { parts_.reset(); }
   LazyLayerProvider& provider() { return *parts_->provider; }
@@ -79,6 +87,7 @@ class ProviderTest : public ::testing::Test {
   const StatePaths paths_{folder_ / "state", folder_ / "run"};
   FakeRegistryClient registry_;
   FakeMounter mounter_;
+  LayerSync::Delay sync_;
   std::unique_ptr<ProviderParts> parts_;
 
   void SetUp() override { ASSERT_TRUE(MakeDirectories(paths_.LinksFolder()).ok()); }

@@ -104,7 +104,7 @@ TEST_F(UnpackLayerTest, TheFolderIsMarkedUntilItIsOnTheDiskAndWorthNothingAfterA
   BootId other = ThisBoot();
   other[0] ^= std::byte{1};
   EXPECT_EQ(ReadUnsyncedMark(layer_, other), UnsyncedMark::kOfAnotherBoot);
-  ASSERT_EQ(SyncAndUnmark(layer_), OkStatus());
+  ASSERT_EQ(UnmarkSynced(layer_), OkStatus());
   EXPECT_EQ(ReadUnsyncedMark(layer_), UnsyncedMark::kNone);
 }
 
