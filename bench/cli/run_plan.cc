@@ -91,6 +91,7 @@ Status AddNamed(const RunOptions& options, const CatalogEntry& entry, std::vecto
     PlannedScenario scenario;
     SOCI_ASSIGN_OR_RETURN(scenario.plan, Common(options, link));
     scenario.plan.name = entry.name;
+    scenario.plan.note = entry.note;
     SOCI_ASSIGN_OR_RETURN(scenario.plan.workload, NamedWorkload(entry.workload));
     scenario.index_only = entry.modes.empty();
     if (!scenario.index_only) {

@@ -7,12 +7,10 @@
 
 namespace soci::bench {
 
-// As text for a terminal. Where the two spreads overlap it says that no difference is shown, whatever the medians are.
-// The scenario by the same name over the same link, or else by the same name; null if there is none.
-const Scenario* Counterpart(const Result& result, const Scenario& scenario);
-
-// What only one of them has, and how their machines, images and links differ, is said too.
+// As text for a terminal, or as a page with plots of both. Where the two spreads overlap it says that no difference is
+// shown, whatever the medians are. What only one of them has, and how their machines, images and links differ, is said.
 std::string CompareText(const Result& a, const Result& b);
+std::string CompareHtml(const Result& a, const Result& b);
 
 // The scenario by the same name over the same link, or else by the same name; null if there is none.
 const Scenario* Counterpart(const Result& result, const Scenario& scenario);

@@ -38,7 +38,7 @@ std::string DrawReadLatency(const ScenarioView& view) {
     for (int step = 0; step <= kSteps && !sorted.empty(); ++step) {
       const double share = static_cast<double>(step) / kSteps;
       const double value = sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))];
-      series.samples.push_back({std::max(value, 0.0001), share * 100, share * 100, share * 100});
+      series.samples.push_back({std::max(value, 0.001), share * 100, share * 100, share * 100});
     }
     chart.series.push_back(std::move(series));
   }

@@ -27,10 +27,21 @@ Table PointsByModes(std::string corner, const ScenarioView& view,
   return table;
 }
 
+bool AsksARegistry(const ScenarioView& view) {
+  return std::any_of(view.modes.begin(), view.modes.end(), [](const ModeView& mode) {
+    return std::any_of(mode.points.begin(), mode.points.end(),
+                       [](const PointView& point) { return point.requests.max > 0; });
+  });
+}
+
+bool HasAPull(const ScenarioView& view) {
+  return std::find(view.points.begin(), view.points.end(), "snapshotter ready") != view.points.end();
+}
+
 }  // namespace
 
 Table TimeTable(const ScenarioView& view) {
-  return PointsByModes("since the pull request", view,
+  return PointsByModes(HasAPull(view) ? "since the pull request" : "since the start", view,
                        [](const PointView& point) { return Spread(point.seconds, Unit::kSeconds); });
 }
 
@@ -69,6 +80,7 @@ Table DownloadTable(const ScenarioView& view) {
 }
 
 Table TrafficTable(const ScenarioView& view) {
+  if (!AsksARegistry(view)) return {};  // not counted, or nothing to count
   return PointsByModes("bytes/requests/connections", view, [](const PointView& point) {
     return Bytes(point.bytes.median) + " / " + Quantity(point.requests.median, Unit::kCount) + " / " +
            Quantity(point.connections.median, Unit::kCount);
@@ -102,13 +114,16 @@ Table FigureTable(const ScenarioView& view) {
   Table table;
   table.Add(Head("of the whole run", view));
   for (const std::string& name : view.figures) {
-    std::vector<std::string> row = {OneLine(name)};
+    const bool of_ours = name.rfind("soci_", 0) == 0;  // a metric, by its name
+    std::string label = OneLine(name);
+    if (!of_ours) std::replace(label.begin(), label.end(), '_', ' ');
+    std::vector<std::string> row = {label};
     bool any = false;
     for (const ModeView& mode : view.modes) {
       const Figure* figure = mode.FindFigure(name);
       const bool has = figure != nullptr && figure->value.count > 0;
       // That a program counted no failed reads is what it was run for.
-      const bool of_the_work = figure != nullptr && figure->unit == Unit::kCount && name.rfind("soci_", 0) != 0;
+      const bool of_the_work = figure != nullptr && figure->unit == Unit::kCount && !of_ours;
       any = any || (has && (figure->value.max != 0 || of_the_work));
       row.push_back(has ? Spread(figure->value, figure->unit) : "");
     }

@@ -28,6 +28,7 @@ std::string CalibrationText(const Calibration& calibration) {
 std::string TerminalReport(const Scenario& scenario) {
   const ScenarioView view = MakeView(scenario);
   std::string text = OneLine(view.Title()) + "\n";
+  if (!view.note.empty()) text += OneLine(view.note) + "\n";
   for (const std::string& headline : view.Headlines()) text += OneLine(headline) + "\n";
   for (const Table& table : {TimeTable(view), HostTable(view), RatioTable(view), DownloadTable(view),
                              TrafficTable(view), FigureTable(view), ReadTable(view)}) {

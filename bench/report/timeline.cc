@@ -13,7 +13,7 @@ constexpr double kWidth = 860, kLeft = 120, kRight = 694;
 constexpr double kLevel = 15, kRowGap = 26;
 constexpr double kLogFrom = 12;  // latest : first
 constexpr double kFontSize = 11.5;
-constexpr double kLeastTime = 0.005;  // what came earlier was there already
+constexpr double kLeastDrawn = 0.005;  // what came earlier was there already
 
 const Stroke kAxis{"#333", 1, ""}, kGrid{"#ececec", 1, ""};
 
@@ -91,11 +91,11 @@ std::string DrawTimeline(const ScenarioView& view) {
   double first = INFINITY, last = 0;
   for (const ModeView& mode : view.modes) {
     for (const PointView& point : mode.points) {
-      if (point.seconds.min >= kLeastTime) first = std::min(first, point.seconds.min);
+      if (point.seconds.min >= kLeastDrawn) first = std::min(first, point.seconds.min);
       last = std::max(last, point.seconds.max);
     }
   }
-  if (!(first <= last)) return "";
+  if (!(first <= last) || view.points.size() < 2) return "";
   const bool log = last > first * kLogFrom;
   const Scale x(log ? Scale::Kind::kLogarithmic : Scale::Kind::kLinear, log ? first : 0, last, kLeft, kRight);
 

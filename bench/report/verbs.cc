@@ -20,20 +20,23 @@ struct Paths {
   std::string first, second, html;
 };
 
+Status WritePage(const std::string& path, const std::string& page) {
+  SOCI_RETURN_IF_ERROR(ReplaceFile(path, page));
+  std::printf("\nwritten: %s\n", path.c_str());
+  return OkStatus();
+}
+
 Status Report(const Paths& paths) {
   SOCI_ASSIGN_OR_RETURN(const Result result, ReadResult(paths.first));
   std::fputs(TerminalReport(result).c_str(), stdout);
-  if (paths.html.empty()) return OkStatus();
-  SOCI_RETURN_IF_ERROR(ReplaceFile(paths.html, HtmlReport(result)));
-  std::printf("\nwritten: %s\n", paths.html.c_str());
-  return OkStatus();
+  return paths.html.empty() ? OkStatus() : WritePage(paths.html, HtmlReport(result));
 }
 
 Status Compare(const Paths& paths) {
   SOCI_ASSIGN_OR_RETURN(const Result a, ReadResult(paths.first));
   SOCI_ASSIGN_OR_RETURN(const Result b, ReadResult(paths.second));
   std::fputs(CompareText(a, b).c_str(), stdout);
-  return OkStatus();
+  return paths.html.empty() ? OkStatus() : WritePage(paths.html, CompareHtml(a, b));
 }
 
 // What the guard does not look at would be most of the file.
@@ -85,6 +88,7 @@ void AddReportVerbs(CLI::App& app, int& exit_code) {
     CLI::App* verb = app.add_subcommand("compare", "set two results beside each other, point by point");
     verb->add_option("A", paths->first, "the result to compare with")->required();
     verb->add_option("B", paths->second, "the result to compare")->required();
+    verb->add_option("--html", paths->html, "also write a page that needs nothing beside it");
     OnRun(verb, std::move(paths), exit_code, Compare);
   }
   {

@@ -136,7 +136,7 @@ std::vector<Ratio> RatiosOf(const ScenarioView& view) {
       if (our_point == nullptr) continue;
       for (const ModeView& other : view.modes) {
         const PointView* point = other.role != Role::kOurs ? other.FindPoint(name) : nullptr;
-        if (point == nullptr || !(point->seconds.median > 0)) continue;
+        if (point == nullptr || !(point->seconds.median >= kLeastTime)) continue;
         ratios.push_back({name, ours.mode, other.mode, other.role, our_point->seconds.median / point->seconds.median,
                           SpreadsOverlap(our_point->seconds, point->seconds)});
       }
@@ -154,8 +154,11 @@ std::string AboutOf(const Scenario& scenario, const std::vector<ModeView>& modes
     }
     about += ")";
   }
-  if (!scenario.link.empty()) about += ", link " + scenario.link;
+  if (!scenario.link.empty() && scenario.link != "none") about += ", link " + scenario.link;
   if (!scenario.workload.empty()) about += ", work " + scenario.workload;
+  size_t hosts = 1;
+  for (const Run& run : scenario.runs) hosts = std::max(hosts, run.hosts.size());
+  if (hosts > 1) about += fmt::format(", {} hosts at once", hosts);
   size_t least = SIZE_MAX, most = 0;
   for (const ModeView& mode : modes) {
     least = std::min(least, mode.runs + mode.errors.size());
@@ -169,9 +172,9 @@ std::string AboutOf(const Scenario& scenario, const std::vector<ModeView>& modes
 }  // namespace
 
 Role RoleOf(std::string_view mode) {
-  if (mode == "local") return Role::kFloor;
   const std::string_view word = mode.substr(0, mode.find_first_of(" ,+"));
-  return word == "lazy" || word == "full" ? Role::kOurs : Role::kTheirs;
+  if (word == "local") return Role::kFloor;
+  return word == "lazy" || word == "full" || word == "soci-index" ? Role::kOurs : Role::kTheirs;
 }
 
 const PointView* ModeView::FindPoint(std::string_view name) const {
@@ -221,6 +224,11 @@ std::vector<std::string> ScenarioView::Headlines() const {
     lines.push_back(fmt::format("{}: {} after {}, {}.", mode.mode, point,
                                 Quantity(mode.FindPoint(point)->seconds.median, Unit::kSeconds), others));
   }
+  for (const ModeView& mode : modes) {
+    const Figure* failed = mode.FindFigure("failed_reads");
+    if (failed == nullptr || failed->value.count == 0) continue;
+    lines.push_back(fmt::format("{}: {} reads failed.", mode.mode, Spread(failed->value, Unit::kCount)));
+  }
   return lines;
 }
 
@@ -237,6 +245,7 @@ ScenarioView MakeView(const Scenario& scenario) {
   view.about = AboutOf(scenario, view.modes);
   view.ratios = RatiosOf(view);
   view.plain_download_seconds = scenario.plain_download_seconds;
+  view.note = scenario.note;
   return view;
 }
 

@@ -14,10 +14,13 @@
 
 namespace soci::bench {
 
-// Whose a mode is: "lazy" and "full", alone or with more behind (" cached", "+replay"), are ours; "local" is the floor,
-// that is the image already there; everything else is theirs.
+// Whose a mode is: "lazy", "full" and "soci-index", alone or with more behind (" cached", "+replay"), are ours; "local"
+// is the floor, alone or with more behind, that is the image already there; everything else is theirs.
 enum class Role { kOurs, kTheirs, kFloor };
 Role RoleOf(std::string_view mode);
+
+// Seconds: what is reached sooner was there already, and nothing is a multiple of it.
+inline constexpr double kLeastTime = 0.001;
 
 struct PointView {
   std::string name;
@@ -59,11 +62,13 @@ struct ScenarioView {
   std::vector<ModeView> modes;
   std::vector<Ratio> ratios;
   double plain_download_seconds = 0;  // 0: not measured
+  std::string note;
 
   // The point that counts most: ready, or else the last one that ours and others have in common; "" if none.
   std::string MainPoint() const;
   std::string Title() const { return name + ": " + about; }
-  // What the scenario says, in one sentence for each mode of ours that can be set beside anything.
+  // What the scenario says, in one sentence for each mode of ours that can be set beside anything, and how many reads
+  // failed where they were counted.
   std::vector<std::string> Headlines() const;
   const Ratio* FindRatio(std::string_view point, std::string_view ours, std::string_view other) const;
 };

@@ -70,6 +70,7 @@ void Visit(Visitor& visit, Scenario& scenario) {
   visit("image_bytes", scenario.image_bytes);
   visit("image_unpacked_bytes", scenario.image_unpacked_bytes);
   visit("plain_download_seconds", scenario.plain_download_seconds);
+  visit("note", scenario.note);
   visit("runs", scenario.runs);
 }
 template <typename Visitor>

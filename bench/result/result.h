@@ -58,6 +58,7 @@ struct Scenario {
   uint64_t image_bytes = 0, image_unpacked_bytes = 0;
   std::vector<Run> runs;
   double plain_download_seconds = 0;  // of the image's bytes through the link, to nowhere; 0: not measured
+  std::string note = {};              // what to know when reading its figures; empty: nothing
 };
 
 struct Environment {

@@ -14,6 +14,11 @@ constexpr char kOnDemandOnly[] = " --fetch.fill=false";
 // Nor anything beside it: each read is a miss.
 constexpr char kBare[] = " --fetch.fill=false --fetch.neighbours=0";
 
+constexpr char kNoKeeper[] =
+    "Mounts end with the daemon while there is no soci-keeper to hold them: reads of a container that runs fail from "
+    "then on, until it is started again. With a keeper none may fail. The latencies are those of the longest 100 "
+    "reads.";
+
 // Of the image's bytes, in percent.
 constexpr int kDensities[] = {1, 5, 10, 25, 50, 100};
 
@@ -25,7 +30,16 @@ std::vector<CatalogEntry> MadeImages() {
                  {"A"},
                  "import",
                  {"containerd", "lazy", "full", "local", "peers"}});
+  all.back().wait_until_local = true;
   all.back().short_modes = {"containerd", "lazy", "full", "local"};
+  all.push_back({"import-demand",
+                 "what an import needs of the registry, and nothing besides",
+                 "S",
+                 {"A"},
+                 "import",
+                 {"lazy", "lazy+replay"},
+                 kOnDemandOnly});
+  all.back().short_modes = {"lazy"};
   all.push_back({"first-epoch",
                  "what reading lazily costs four readers of a data set",
                  "S",
@@ -39,7 +53,9 @@ std::vector<CatalogEntry> MadeImages() {
                    {"A"},
                    fmt::format("density {}", percent),
                    {"containerd", "lazy", "local"}});
-    if (percent == 100) all.back().short_modes = {"containerd", "lazy"};
+    if (percent < 100) continue;
+    all.back().wait_until_local = true;
+    all.back().short_modes = {"containerd", "lazy"};
   }
   all.push_back({"sequential-read", "how fast a model is read in order", "S", {"A"}, "sequential", {"lazy", "local"}});
   all.push_back(
@@ -49,7 +65,7 @@ std::vector<CatalogEntry> MadeImages() {
   all.back().short_modes = {"lazy"};
   all.push_back({"warm-read", "how fast files that are here are read", "S", {"A"}, "warm", {"lazy", "local"}});
   all.push_back({"metadata-storm", "how fast folders are walked", "S", {"A"}, "metadata", {"lazy", "local", "peers"}});
-  all.back().short_modes = {"lazy", "local"};
+  all.back().short_modes = {"lazy"};
   all.push_back({"start-to-exec",
                  "how soon the first instruction of a large image runs",
                  "L",
@@ -71,12 +87,17 @@ std::vector<CatalogEntry> MadeImages() {
   all.back().wait_until_local = true;
   CatalogEntry survival{"survival", "failed reads when the daemon is killed", "S", {"A"}, "steady", {"lazy"}};
   survival.kill_daemon_at = "reading";
+  survival.note = kNoKeeper;
   all.push_back(survival);
   CatalogEntry upgrade{"survival-upgrade", "failed reads when the daemon is replaced", "S", {"A"}, "steady", {"lazy"}};
   upgrade.upgrade_daemon_at = "reading";
+  upgrade.note = kNoKeeper;
   all.push_back(upgrade);
   CatalogEntry outage{"survival-outage", "failed reads when the registry is away", "S", {"A"}, "steady", {"lazy"}};
   outage.registry_down_at = "reading";
+  outage.note =
+      "No read may fail: what is not here waits until the registry is back. The latencies are those of the longest 100 "
+      "reads.";
   all.push_back(outage);
   all.push_back({"survival-flips",
                  "wrong bytes when one answer in ten has a bit turned over",
@@ -84,6 +105,7 @@ std::vector<CatalogEntry> MadeImages() {
                  {"A,flip=10%"},
                  "epoch",
                  {"lazy"}});
+  all.back().note = "The work compares every byte that it reads, and fails on a wrong one.";
   CatalogEntry gang{"gang-start", "four hosts at once behind one uplink", "S", {"A"}, "import", {"containerd", "lazy"}};
   gang.hosts = 4;
   all.push_back(gang);

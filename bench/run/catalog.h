@@ -25,6 +25,7 @@ struct CatalogEntry {
   // When the work says this, our daemon is killed and started again; or ended in order and started again; or the
   // registry is out of reach for some seconds.
   std::string kill_daemon_at = {}, upgrade_daemon_at = {}, registry_down_at = {};
+  std::string note = {};  // what to know when reading the figures
   // Part of `./dev bench`, with these modes; the others need --full. Its time is ten minutes: no peers, and containerd
   // and the floor only where they say most.
   std::vector<std::string> short_modes = {};

@@ -75,6 +75,7 @@ Scenario RunScenario(const Stage& stage, ColdMachine& machine, const ScenarioPla
                     plan.image.bytes,
                     plan.image.unpacked_bytes,
                     {}};
+  scenario.note = plan.note;
   RunPlan run;
   run.image = {Address(*link, hub) + "/" + plan.image.path};
   run.direct = {(around ? Address(*around, hub) : stage.host()) + "/" + plan.image.path};

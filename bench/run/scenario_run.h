@@ -22,6 +22,7 @@ namespace soci::bench {
 
 struct ScenarioPlan {
   std::string name = "run";
+  std::string note = {};  // for the report
   StagedImage image;
   std::string link_text = "A";
   LinkOptions link;

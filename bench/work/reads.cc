@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <exception>
+#include <thread>
 
 #include "bench/image/random.h"
 #include "bench/work/image.h"
@@ -175,14 +176,18 @@ void ReadSteadily(const ImageRoot& root, uint64_t seconds) {
   const SteadyTime end = Now() + std::chrono::seconds(seconds);
   do {
     const TreeEntry& library = libraries[reads % libraries.size()];
+    bool failing = false;
     const SteadyTime begin = Now();
     try {
       CheckedFile(root, library.path).Read(Mix(reads) % (library.size / kPage) * kPage, kPage, kPage);
     } catch (const std::exception& error) {
       if (std::string(error.what()).find("WRONG") != std::string::npos) throw;
       if (failed++ == 0) PrintLine(std::string("failed: ") + error.what());
+      failing = true;
     }
     latencies.Add(Now() - begin);
+    // So that the count is of tries and not of the processor's speed.
+    if (failing) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     ++reads;
   } while (Now() < end);
   PrintLine("count failed_reads " + std::to_string(failed));

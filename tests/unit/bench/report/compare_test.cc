@@ -52,5 +52,20 @@ TEST(Compare, OtherMachinesAreSaid) {
   EXPECT_THAT(CompareText(MakeResult(), other), HasSubstr("The machines differ"));
 }
 
+TEST(CompareHtml, DrawsBothAndEscapesThem) {
+  Result a = MakeResult(), b = MakeResult();
+  b.environment.commit = "<script>";
+  for (bench::Run& run : b.scenarios[0].runs) {
+    for (Point& point : run.points) point.seconds *= run.mode == "lazy" ? 3 : 1;
+  }
+  b.scenarios.push_back(MakeScenario("<other>"));
+  const std::string page = CompareHtml(a, b);
+  EXPECT_THAT(page, HasSubstr("3.00 times as long"));
+  EXPECT_THAT(page, HasSubstr(">lazy A<"));
+  EXPECT_THAT(page, HasSubstr(">lazy B<"));
+  EXPECT_THAT(page, HasSubstr("&lt;other&gt;"));
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+}
+
 }  // namespace
 }  // namespace soci::bench

@@ -65,6 +65,33 @@ TEST(Guard, ACountThatVariedWhenKeptProvesNothing) {
       Guard(kept, Changed("lazy", [](bench::Run& run) { run.points[1].traffic.requests = 200; })).losses.empty());
 }
 
+// A fast machine has filled more by the time that the work is done.
+TEST(Guard, WhereFillRunsBesideTheWorkOnlyWhatTheWholeImageTakesIsJudged) {
+  const auto filled = [](uint64_t until_ready, uint64_t whole) {
+    Result result = MakeResult();
+    for (bench::Run& run : result.scenarios[0].runs) {
+      if (run.mode != "lazy") continue;
+      run.points.back().traffic = {until_ready, until_ready / 1000, 5};
+      run.points.push_back({"fully local", 9, {whole, 200, 5}});
+      run.counts = {{"soci_fetched_spans_total{class=\"fill\"}", double(until_ready)},
+                    {"soci_demand_misses_total", double(until_ready)}};
+    }
+    return result;
+  };
+  const GuardVerdict faster = Guard(filled(50'000'000, 700'000'000), filled(90'000'000, 700'000'000));
+  EXPECT_TRUE(faster.Holds()) << faster.text;
+  EXPECT_THAT(faster.text, HasSubstr("filled meanwhile, not judged"));
+  EXPECT_THAT(Guard(filled(50'000'000, 700'000'000), filled(50'000'000, 800'000'000)).losses,
+              ElementsAre("start, lazy: bytes until fully local 800 MB, was 700 MB"));
+}
+
+TEST(Guard, ReadsThatJoinedOthersAreAMatterOfTime) {
+  Result kept = MakeResult(), now = MakeResult();
+  for (bench::Run& run : kept.scenarios[0].runs) run.counts["soci_demand_joins_total"] = 21;
+  for (bench::Run& run : now.scenarios[0].runs) run.counts["soci_demand_joins_total"] = 40;
+  EXPECT_TRUE(Guard(kept, now).Holds()) << Guard(kept, now).text;
+}
+
 TEST(Guard, AModeThatFailsNowIsALoss) {
   const GuardVerdict verdict = Guard(MakeResult(), Changed("lazy", [](bench::Run& run) { run.error = "dead"; }));
   EXPECT_THAT(verdict.losses, ElementsAre("start, lazy: every run failed; run 1: dead"));

@@ -34,6 +34,13 @@ TEST(TerminalReport, NamesRunsThatFailed) {
   EXPECT_THAT(TerminalReport(result), HasSubstr("FAILED lazy, run 1: no?way"));
 }
 
+TEST(Reports, ANoteStandsAboveTheFigures) {
+  Result result = MakeResult();
+  result.scenarios[0].note = "Reads <may> fail.";
+  EXPECT_THAT(TerminalReport(result), HasSubstr("Reads <may> fail.\nlazy: ready after"));
+  EXPECT_THAT(HtmlReport(result), HasSubstr("<p>Reads &lt;may&gt; fail.</p>"));
+}
+
 TEST(TerminalReport, AResultWithoutScenariosIsStillAReport) {
   EXPECT_THAT(TerminalReport(Result{}), HasSubstr("0 cores"));
   EXPECT_THAT(TerminalReport(Scenario{}), HasSubstr("no runs"));

@@ -126,12 +126,30 @@ TEST(View, AllBytesAreSetBesideAPlainDownload) {
   EXPECT_NE(text.find("2.00 : 1"), std::string::npos) << text;
 }
 
+TEST(View, WhatWasThereAlreadyIsNoMeasureOfOthers) {
+  Scenario scenario = MakeScenario();
+  for (bench::Run& run : scenario.runs) run.points.push_back({"fully local", run.mode == "local" ? 1e-5 : 9, {}});
+  const ScenarioView view = MakeView(scenario);
+  EXPECT_NE(view.FindRatio("fully local", "lazy", "containerd"), nullptr);
+  EXPECT_EQ(view.FindRatio("fully local", "lazy", "local"), nullptr);
+}
+
+TEST(View, AScenarioWithoutARegistryHasNoTableOfTraffic) {
+  Scenario scenario = MakeScenario();
+  EXPECT_FALSE(TrafficTable(MakeView(scenario)).empty());
+  for (bench::Run& run : scenario.runs) {
+    for (Point& point : run.points) point.traffic = {};
+  }
+  EXPECT_TRUE(TrafficTable(MakeView(scenario)).empty());
+}
+
 TEST(View, ThatNothingFailedIsSaidToo) {
   Scenario scenario = MakeScenario();
   for (bench::Run& run : scenario.runs) run.counts = {{"failed_reads", 0}, {"soci_hedges_total", 0}};
   const std::string text = FigureTable(MakeView(scenario)).ToText();
-  EXPECT_NE(text.find("failed_reads"), std::string::npos) << text;
+  EXPECT_NE(text.find("failed reads"), std::string::npos) << text;
   EXPECT_EQ(text.find("soci_hedges_total"), std::string::npos) << text;
+  EXPECT_THAT(MakeView(scenario).Headlines(), ::testing::Contains("lazy: 0 reads failed."));
 }
 
 }  // namespace
