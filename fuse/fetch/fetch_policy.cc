@@ -62,7 +62,8 @@ uint32_t FillBesideDemand(double link_rate, double connection_rate) {
 
 bool IsSoonerAlone(const Approach& approach, uint64_t round_trip_bytes) {
   // What does not flow yet has its own first byte to wait for.
-  return approach.ahead > approach.span + (approach.flowing ? round_trip_bytes : 0);
+  const uint64_t round_trip = approach.flowing ? round_trip_bytes : 0;
+  return approach.ahead > approach.span + std::max(round_trip, approach.span);
 }
 
 bool IsWorthRetrying(const Status& status) {

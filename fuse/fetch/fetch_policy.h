@@ -71,8 +71,9 @@ struct Approach {
 };
 
 // Whether a span that someone waits for is asked for again, on a connection of its own, although a transfer is on its
-// way to it: when what comes first is more than a round trip (`round_trip_bytes` at the rate of a connection) and more
-// than the span, which is then paid for twice.
+// way to it: when it then comes sooner by more than a round trip (`round_trip_bytes` at the rate of a connection), and
+// by more than the span takes, whose bytes come twice. For one neighbour ahead that is never so: a range of two spans
+// was asked for one and a half times whenever its reader came before its first byte.
 bool IsSoonerAlone(const Approach& approach, uint64_t round_trip_bytes);
 
 // Whether the same request may succeed later.

@@ -126,8 +126,10 @@ TEST(FetchPolicy, ASpanIsAskedForAgainWhenWhatComesBeforeItCostsMoreThanThat) {
   EXPECT_FALSE(IsSoonerAlone({.ahead = 3 * kMega, .span = kMega, .flowing = true}, 2 * kMega));
   EXPECT_TRUE(IsSoonerAlone({.ahead = 3 * kMega + 1, .span = kMega, .flowing = true}, 2 * kMega));
   // Both have their first byte to wait for.
-  EXPECT_TRUE(IsSoonerAlone({.ahead = kMega + 1, .span = kMega, .flowing = false}, 2 * kMega));
-  EXPECT_FALSE(IsSoonerAlone({.ahead = kMega, .span = kMega, .flowing = false}, 2 * kMega));
+  EXPECT_TRUE(IsSoonerAlone({.ahead = 2 * kMega + 1, .span = kMega, .flowing = false}, 2 * kMega));
+  EXPECT_FALSE(IsSoonerAlone({.ahead = 2 * kMega, .span = kMega, .flowing = false}, 2 * kMega));
+  // The span itself is paid for twice, however short the way.
+  EXPECT_FALSE(IsSoonerAlone({.ahead = 2 * kMega, .span = kMega, .flowing = true}, 0));
 }
 
 TEST(FetchPolicy, OnlyWhatMayPassIsTriedAgain) {

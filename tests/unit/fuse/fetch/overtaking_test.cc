@@ -47,6 +47,18 @@ TEST_F(OvertakingTest, ASpanThatIsNearIsWaitedFor) {
   EXPECT_EQ(scheduler_->counters().overtaken, 0u);
 }
 
+TEST_F(OvertakingTest, AFewReplayedSpansAreNotAskedForAgainByTheReadThatNeedsThem) {
+  Start();
+  const auto arrived = [](SpanId, const Status&) {};
+  fetcher_->Replay({SpanId{3}, SpanId{4}, SpanId{5}}, arrived);
+  ASSERT_TRUE(source_.WaitForReads(1));
+  for (const uint32_t span : {3, 4, 5}) Get(span);  // before the first byte
+  source_.Finish(0);
+  EXPECT_EQ(Text(5), Expected(5));
+  EXPECT_EQ(source_.reads().size(), 1u);
+  EXPECT_EQ(scheduler_->counters().overtaken, 0u);
+}
+
 TEST_F(OvertakingTest, WhatComesFirstIsTheAnswerAndTheOtherRequestEnds) {
   StartWithFill(50);
   Get(9);
