@@ -6,7 +6,6 @@
 #include <future>
 #include <stdexcept>
 
-#include "fuse/fetch/make_layer_fetcher.h"
 #include "fuse/layer/make_layer_reader.h"
 #include "indexer/codec/span_decoder.h"
 
@@ -36,10 +35,11 @@ Status LazyMount::Source::ReadAt(uint64_t offset, MutableByteSpan out, const Fet
   return OkStatus();
 }
 
-LazyMount::LazyMount(LazyParts& parts, const std::string& folder, const IndexedLayer& layer)
+LazyMount::LazyMount(LazyParts& parts, const std::string& folder, const IndexedLayer& layer, const Origin& origin)
     : parts_(parts),
       layer_(layer),
       mount_point_(folder + "/mount"),
+      origin_(origin),
       store_(Take(LayerStore::Open(folder + "/layer", layer.table, parts.files))),
       source_(std::make_unique<Source>(layer.blob)) {
   Mount();
@@ -55,8 +55,10 @@ void LazyMount::Mount() {
   LayerFetcherOptions options;
   options.host = "registry.example";
   options.budget = std::chrono::seconds(2);
+  options.fill_range = origin_.fill_range;
   options.decoder = &DecoderFor(layer_.table->compression());
-  fetcher_ = MakeLayerFetcher(parts_.scheduler, layer_.table, *source_, *store_, options);
+  fetcher_ = MakeLayerFetcher(parts_.scheduler, layer_.table, origin_.source != nullptr ? *origin_.source : *source_,
+                              *store_, options);
   reader_ = MakeLayerReader(layer_.table, *store_, *fetcher_, parts_.io_pool);
   mount_ = Take(parts_.sessions->Mount(*reader_, mount_point_));
 }

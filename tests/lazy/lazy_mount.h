@@ -8,6 +8,7 @@
 
 #include "fuse/fetch/fetch_scheduler.h"
 #include "fuse/fetch/layer_fetcher.h"
+#include "fuse/fetch/make_layer_fetcher.h"
 #include "fuse/layer/layer_reader.h"
 #include "fuse/session/null_keeper.h"
 #include "fuse/session/session_pool.h"
@@ -31,8 +32,15 @@ struct LazyParts {
 
 class LazyMount {
  public:
+  struct Origin {
+    const ByteSource* source = nullptr;  // outlives the mount; otherwise our own, which the calls below are about
+    uint64_t fill_range = LayerFetcherOptions().fill_range;
+  };
+
   // Opens the layer below `folder` and mounts it there. `layer` outlives the mount. Throws std::runtime_error.
-  LazyMount(LazyParts& parts, const std::string& folder, const IndexedLayer& layer);
+  LazyMount(LazyParts& parts, const std::string& folder, const IndexedLayer& layer)
+      : LazyMount(parts, folder, layer, Origin()) {}
+  LazyMount(LazyParts& parts, const std::string& folder, const IndexedLayer& layer, const Origin& origin);
   ~LazyMount();
   LazyMount(const LazyMount&) = delete;
   LazyMount& operator=(const LazyMount&) = delete;
@@ -40,6 +48,9 @@ class LazyMount {
   const std::string& path() const { return mount_point_; }
   LayerStore& store() { return *store_; }
 
+  void BeginFill() {
+    fetcher_->StartFill([] {});
+  }
   // Fetches everything; returns when it is on the disk.
   void Fill();
   Status Seal();
@@ -70,6 +81,7 @@ class LazyMount {
   LazyParts& parts_;
   const IndexedLayer& layer_;
   const std::string mount_point_;
+  const Origin origin_;
   std::unique_ptr<LayerStore> store_;
   std::unique_ptr<Source> source_;
   std::unique_ptr<LayerFetcher> fetcher_;
