@@ -27,13 +27,6 @@ bool FetchGuest::TryEnter() {
   return true;
 }
 
-void FetchGuest::WantNoMore() {
-  MutexLock lock(scheduler_.mutex());
-  if (!waits_) return;
-  waits_ = false;
-  scheduler_.Signal();
-}
-
 void FetchGuest::Leave() {
   MutexLock lock(scheduler_.mutex());
   --running_;

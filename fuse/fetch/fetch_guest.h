@@ -1,9 +1,10 @@
 // Transfers of someone else that share the scheduler's connections and give way as its own do: a whole layer that is
 // downloaded and unpacked, whose bytes belong to no span.
 //
-// Guests come after read-ahead and before fill: a pull waits for them, but no program that runs. They stand still while
-// demand waits anywhere. Any thread may call; the listener is told on the scheduler's deciding thread, without a lock
-// of the scheduler's, and must be quick.
+// Guests come after read-ahead: a pull waits for them, but no program that runs. They stand still while demand waits
+// anywhere. As long as a host has a guest, with transfers or without, its fill stands still, and all but a little of
+// its replay: a guest's object lives until its layer is of use. Any thread may call; the listener is told on the
+// scheduler's deciding thread, without a lock of the scheduler's, and must be quick.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +34,8 @@ class FetchGuest {
   FetchGuest(const FetchGuest&) = delete;
   FetchGuest& operator=(const FetchGuest&) = delete;
 
-  // Takes a connection to the host. False: none is to be had now, and until Leave or WantNoMore fill gets none either.
+  // Takes a connection to the host. False: none is to be had now; the listener is told when that may have changed.
   bool TryEnter();
-  void WantNoMore();
   // Gives one back.
   void Leave();
 

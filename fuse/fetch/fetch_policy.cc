@@ -27,32 +27,36 @@ std::optional<FetchClass> NextToStart(const HostLoad& host, const DaemonLoad& da
   for (FetchClass fetch_class : {FetchClass::kReplay, FetchClass::kReadAhead, FetchClass::kFill}) {
     if (!host.waiting[ToIndex(fetch_class)]) continue;
     const bool is_fill = fetch_class == FetchClass::kFill;
+    if (is_fill && host.pull_waits) return std::nullopt;
+    const bool is_replay = fetch_class == FetchClass::kReplay;
+    if (is_replay && host.pull_waits && host.running[ToIndex(fetch_class)] >= kBesideDemand) continue;
     const uint32_t most = daemon.demand_waits ? budget.fill_beside_demand + host.running[kDemand] : budget.total;
-    const bool room = is_fill ? running < std::min(most, budget.total) && !host.guest_waits : urgent < budget.urgent;
+    const bool room = is_fill ? running < std::min(most, budget.total) : urgent < budget.urgent;
     return room ? std::optional(fetch_class) : std::nullopt;
   }
   return std::nullopt;
 }
 
 bool MayGuestStart(const HostLoad& host, const DaemonLoad& daemon, const HostBudget& budget) {
-  if (daemon.demand_waits) return false;
-  for (FetchClass fetch_class : {FetchClass::kDemand, FetchClass::kReplay, FetchClass::kReadAhead}) {
-    if (host.waiting[ToIndex(fetch_class)]) return false;
-  }
+  if (daemon.demand_waits || host.waiting[ToIndex(FetchClass::kDemand)]) return false;
+  if (host.waiting[ToIndex(FetchClass::kReadAhead)]) return false;
   const uint32_t running = Urgent(host) + host.running[ToIndex(FetchClass::kFill)] + host.guests;
   return running < budget.total && host.guests < budget.urgent;
 }
 
 bool IsHeldBack(const HostLoad& host, const DaemonLoad& daemon, const HostBudget& budget) {
   if (daemon.backlog || daemon.demand_waits || !host.waiting[ToIndex(FetchClass::kFill)]) return false;
-  if (host.guests > 0) return false;  // whose bytes are not counted
+  if (host.pull_waits) return false;
   return Urgent(host) + host.running[ToIndex(FetchClass::kFill)] >= budget.total;
 }
 
-bool MustPause(FetchClass fetch_class, const DaemonLoad& daemon, uint32_t beside, uint32_t fill_beside_demand) {
+bool MustPause(FetchClass fetch_class, const DaemonLoad& daemon, bool pull_waits, uint32_t beside,
+               uint32_t fill_beside_demand) {
   if (fetch_class == FetchClass::kDemand) return false;
   if (daemon.backlog) return true;
-  return daemon.demand_waits && beside >= (fetch_class == FetchClass::kFill ? fill_beside_demand : kBesideDemand);
+  if (fetch_class == FetchClass::kFill) return pull_waits || (daemon.demand_waits && beside >= fill_beside_demand);
+  const bool behind_pull = pull_waits && fetch_class == FetchClass::kReplay;
+  return (daemon.demand_waits || behind_pull) && beside >= kBesideDemand;
 }
 
 uint32_t FillBesideDemand(double link_rate, double connection_rate) {

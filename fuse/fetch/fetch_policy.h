@@ -28,8 +28,8 @@ struct HostBudget {
 struct HostLoad {
   std::array<bool, kFetchClassCount> waiting{};
   std::array<uint32_t, kFetchClassCount> running{};
-  uint32_t guests = 0;       // transfers of guests
-  bool guest_waits = false;  // one of them wants a connection and has none
+  uint32_t guests = 0;      // transfers of guests
+  bool pull_waits = false;  // for a guest's layer, which is being downloaded or unpacked
 };
 
 // What all hosts share: the link, and the memory.
@@ -40,24 +40,26 @@ struct DaemonLoad {
 
 // Replay and read-ahead that go on while demand waits: they use what one demand leaves of a link whose single
 // connections are slower than the whole, and its round trips; and a program that catches up with its read-ahead must
-// not stop it.
+// not stop it. As much replay goes on while a pull waits: the container whose program it is for is not there yet.
 inline constexpr uint32_t kBesideDemand = 2;
 
 // The class of which a range may start now, if any. Demand starts whatever else is running, up to the urgent budget;
 // the others only when nothing is backed up, no class before them waits at this host, and no demand waits anywhere, but
-// for kBesideDemand and fill_beside_demand. Fill comes after guests.
+// for kBesideDemand and fill_beside_demand. No fill as long as a pull waits: it would take cores and disk too, and the
+// program starts when the pull is over.
 std::optional<FetchClass> NextToStart(const HostLoad& host, const DaemonLoad& daemon, const HostBudget& budget);
 
-// Whether a guest may start a transfer: no class before fill waits at its host, no demand anywhere, and guests leave
-// the urgent part of the budget free.
+// Whether a guest may start a transfer: no read-ahead waits at its host, no demand anywhere, and guests leave the
+// urgent part of the budget free.
 bool MayGuestStart(const HostLoad& host, const DaemonLoad& daemon, const HostBudget& budget);
 
 // Whether fill would go faster with more connections, or not: nothing else holds it back.
 bool IsHeldBack(const HostLoad& host, const DaemonLoad& daemon, const HostBudget& budget);
 
-// Whether a running transfer must stand still. `beside`: how many lower transfers go on already, those of the more
-// urgent classes first.
-bool MustPause(FetchClass fetch_class, const DaemonLoad& daemon, uint32_t beside, uint32_t fill_beside_demand = 0);
+// Whether a running transfer must stand still. `pull_waits`: at its host. `beside`: how many lower transfers go on
+// already, those of the more urgent classes first.
+bool MustPause(FetchClass fetch_class, const DaemonLoad& daemon, bool pull_waits, uint32_t beside,
+               uint32_t fill_beside_demand = 0);
 
 // HostBudget::fill_beside_demand, when `link_rate` is the most that all connections brought and `connection_rate` what
 // a single one does (bytes per second; 0: not known): one, where two connections do not take anything from each other.

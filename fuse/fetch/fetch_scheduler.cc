@@ -67,12 +67,14 @@ void FetchScheduler::Detach(SpanFetcher& fetcher) {
 void FetchScheduler::AttachGuest(FetchGuest& guest) {
   mutex_.AssertHeld();
   guests_.push_back(&guest);
+  ++HostOf(guest.host_).pulls;
   Signal();
 }
 
 void FetchScheduler::DetachGuest(FetchGuest& guest) {
   mutex_.AssertHeld();
   std::erase(guests_, &guest);
+  --HostOf(guest.host_).pulls;
   Signal();
 }
 
@@ -243,7 +245,8 @@ void FetchScheduler::Steer(const DaemonLoad& load, Actions& actions) {
                    [](const Running& a, const Running& b) { return a.fetch_class < b.fetch_class; });
   uint32_t beside = 0;
   for (const auto& [fetch_class, fetcher, transfer] : running) {
-    const bool pause = MustPause(fetch_class, load, beside, BudgetOf(fetcher->host_state()).fill_beside_demand);
+    const HostState& host = fetcher->host_state();
+    const bool pause = MustPause(fetch_class, load, host.pulls > 0, beside, BudgetOf(host).fill_beside_demand);
     if (!pause && fetch_class != FetchClass::kDemand) ++beside;
     if (!transfer->handle || pause == transfer->paused) continue;
     transfer->paused = pause;
@@ -309,7 +312,7 @@ HostLoad FetchScheduler::LoadOf(const std::string& host, Clock::TimePoint now) {
   for (const FetchGuest* guest : guests_) {
     if (guest->host_ != host) continue;
     load.guests += guest->running_;
-    load.guest_waits = load.guest_waits || guest->waits_;
+    load.pull_waits = true;
   }
   return load;
 }

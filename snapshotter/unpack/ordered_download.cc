@@ -150,10 +150,7 @@ void OrderedDownload::DropFront() {
 bool OrderedDownload::HasRoom() {
   const bool wants = next_ < source_.size() && window_.free_connections_ > 0 && window_.free_ranges_ > 0 &&
                      (window_.starving_ == 0 || ranges_.empty());
-  if (!guest_) return wants;
-  if (wants) return guest_->TryEnter();
-  guest_->WantNoMore();
-  return false;
+  return wants && (!guest_ || guest_->TryEnter());
 }
 
 // The next range to fetch, if there is room for it.

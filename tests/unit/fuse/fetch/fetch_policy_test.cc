@@ -61,7 +61,7 @@ TEST(FetchPolicy, WhatStartsNextFollowsTheStrictOrderOfClasses) {
   }
 }
 
-TEST(FetchPolicy, GuestsComeAfterReadAheadAndBeforeFill) {
+TEST(FetchPolicy, GuestsComeAfterReadAhead) {
   const auto may = [](const HostLoad& host, const DaemonLoad& daemon = {}) {
     return MayGuestStart(host, daemon, HostBudget{});
   };
@@ -71,33 +71,41 @@ TEST(FetchPolicy, GuestsComeAfterReadAheadAndBeforeFill) {
   EXPECT_FALSE(may({.guests = 16}));
   EXPECT_FALSE(may({.running = {0, 0, 0, 32}}));
   EXPECT_FALSE(may({.running = {0, 8, 8, 8}, .guests = 8}));
-  for (size_t before : {0, 1, 2}) {
-    HostLoad host;
-    host.waiting[before] = true;
-    EXPECT_FALSE(may(host)) << before;
-  }
-  EXPECT_FALSE(may({}, kDemandWaits));  // of any host
+  EXPECT_FALSE(may({.waiting = {1, 0, 0, 0}}));
+  EXPECT_FALSE(may({.waiting = {0, 0, 1, 0}}));
+  EXPECT_TRUE(may({.waiting = {0, 1, 0, 0}}));  // for a program that cannot start before the pull is over
+  EXPECT_FALSE(may({}, kDemandWaits));          // of any host
+}
 
-  const HostLoad fill_waits{.waiting = {0, 0, 0, 1}, .guests = 15};
-  EXPECT_EQ(NextToStart(fill_waits, kQuiet, HostBudget{}), Class::kFill);
-  HostLoad guest_waits = fill_waits;
-  guest_waits.guest_waits = true;
-  EXPECT_EQ(NextToStart(guest_waits, kQuiet, HostBudget{}), std::nullopt);
-  const HostLoad full{.waiting = {0, 0, 0, 1}, .running = {0, 0, 0, 17}, .guests = 15};
-  EXPECT_EQ(NextToStart(full, kQuiet, HostBudget{}), std::nullopt);
+TEST(FetchPolicy, APullThatWaitsGoesBeforeFillAndAllButALittleReplay) {
+  const auto next = [](Waiting waiting, Running running) {
+    return NextToStart({.waiting = waiting, .running = running, .pull_waits = true}, kQuiet, HostBudget{});
+  };
+  EXPECT_EQ(next({0, 0, 0, 1}, {}), std::nullopt);
+  EXPECT_EQ(next({0, 1, 0, 1}, {0, kBesideDemand - 1, 0, 0}), Class::kReplay);
+  EXPECT_EQ(next({0, 1, 0, 1}, {0, kBesideDemand, 0, 0}), std::nullopt);
+  EXPECT_EQ(next({0, 1, 1, 1}, {0, kBesideDemand, 8, 0}), Class::kReadAhead);
+  EXPECT_EQ(next({1, 1, 1, 1}, {8, 0, 0, 0}), Class::kDemand);
+
+  EXPECT_TRUE(MustPause(Class::kFill, kQuiet, true, 0, 1));
+  EXPECT_FALSE(MustPause(Class::kReplay, kQuiet, true, kBesideDemand - 1));
+  EXPECT_TRUE(MustPause(Class::kReplay, kQuiet, true, kBesideDemand));
+  EXPECT_FALSE(MustPause(Class::kReadAhead, kQuiet, true, 10));
+  EXPECT_FALSE(MustPause(Class::kDemand, kQuiet, true, 10));
+  EXPECT_FALSE(IsHeldBack({.waiting = {0, 0, 0, 1}, .running = {0, 0, 0, 32}, .pull_waits = true}, kQuiet, {}));
 }
 
 TEST(FetchPolicy, OnlyALittleReadAheadKeepsRunningWhileDemandWaits) {
   for (Class lower : {Class::kReplay, Class::kReadAhead, Class::kFill}) {
-    EXPECT_FALSE(MustPause(lower, kQuiet, 10));
-    EXPECT_TRUE(MustPause(lower, kDemandWaits, kBesideDemand));
-    EXPECT_TRUE(MustPause(lower, kBacklog, 0));
-    EXPECT_EQ(MustPause(lower, kDemandWaits, 0), lower == Class::kFill);
+    EXPECT_FALSE(MustPause(lower, kQuiet, false, 10));
+    EXPECT_TRUE(MustPause(lower, kDemandWaits, false, kBesideDemand));
+    EXPECT_TRUE(MustPause(lower, kBacklog, false, 0));
+    EXPECT_EQ(MustPause(lower, kDemandWaits, false, 0), lower == Class::kFill);
   }
-  EXPECT_FALSE(MustPause(Class::kFill, kDemandWaits, 0, 1));
-  EXPECT_TRUE(MustPause(Class::kFill, kDemandWaits, 1, 1));
-  EXPECT_FALSE(MustPause(Class::kDemand, kDemandWaits, 10));
-  EXPECT_FALSE(MustPause(Class::kDemand, kBacklog, 10));
+  EXPECT_FALSE(MustPause(Class::kFill, kDemandWaits, false, 0, 1));
+  EXPECT_TRUE(MustPause(Class::kFill, kDemandWaits, false, 1, 1));
+  EXPECT_FALSE(MustPause(Class::kDemand, kDemandWaits, false, 10));
+  EXPECT_FALSE(MustPause(Class::kDemand, kBacklog, false, 10));
 }
 
 TEST(FetchPolicy, FillGoesOnBesideDemandWhereOneConnectionLeavesHalfOfTheLink) {

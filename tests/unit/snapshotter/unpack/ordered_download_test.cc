@@ -136,6 +136,25 @@ TEST_F(OrderedDownloadBesideReaders, OneThatBeginsWhileAReaderWaitsBeginsAfterwa
   EXPECT_TRUE(got == bytes_);
 }
 
+TEST_F(OrderedDownloadBesideReaders, FillStandsStillUntilTheLayerIsUnpacked) {
+  auto stream = MakeOrderedDownload(blob_, {}, window_, "registry");
+  blob_.AnswerByItself();
+  fetcher_->StartFill({});
+  Demand(3);
+  EXPECT_TRUE(layer_.WaitForReads(1));
+  layer_.Finish(0);
+  Status status;
+  EXPECT_TRUE(ReadAll(*stream, status) == bytes_);
+  EXPECT_EQ(layer_.reads().size(), 1u) << "all was downloaded, and somebody still waits for the end";
+  stream.reset();
+  EXPECT_TRUE(layer_.WaitForReads(2));
+
+  stream = MakeOrderedDownload(blob_, {}, window_, "registry");
+  EXPECT_TRUE(layer_.WaitUntil([](const auto& reads) { return AllPaused(reads, true); }));
+  stream.reset();
+  EXPECT_TRUE(layer_.WaitUntil([](const auto& reads) { return AllPaused(reads, false); }));
+}
+
 TEST_F(OrderedDownloadBesideReaders, OneThatIsStoppedWhileItWaitsForAConnectionEnds) {
   Demand(3);
   EXPECT_TRUE(layer_.WaitForReads(1));
