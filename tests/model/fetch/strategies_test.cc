@@ -79,6 +79,32 @@ TEST(ImportTorch, FillHelpsOnEveryLink) {
   }
 }
 
+// The speed gate: the whole way from a read to the link, on a recorded program and a virtual clock, so that a busy
+// machine changes nothing. Whoever makes it better lowers a row; whoever makes it a tenth worse has to say why.
+TEST(ImportTorch, E12_NothingIsATenthSlowerThanInTheVersionBefore) {
+  constexpr double kMostLoss = 1.10;
+  const struct {
+    const char* name;
+    LinkProfile link;
+    bool fill;
+    Cost kept;
+  } rows[] = {{"A, no fill", kLinkA, false, {19.44, 184, 150, 789, 301}},
+              {"B, no fill", kLinkB, false, {40.38, 190, 150, 789, 301}},
+              {"C, no fill", kLinkC, false, {14.96, 187, 150, 789, 301}},
+              {"A, fill", kLinkA, true, {15.44, 119, 64, 1806, 364}},
+              {"B, fill", kLinkB, true, {26.76, 114, 66, 1366, 301}},
+              {"C, fill", kLinkC, true, {11.53, 108, 64, 2492, 478}}};
+  for (const auto& [name, link, fill, kept] : rows) {
+    const Cost now = Import(name, On(link), fill);
+    EXPECT_LE(now.ready, kMostLoss * kept.ready) << name;
+    EXPECT_LE(static_cast<double>(now.waits), kMostLoss * static_cast<double>(kept.waits)) << name;
+    EXPECT_LE(static_cast<double>(now.misses), kMostLoss * static_cast<double>(kept.misses)) << name;
+    EXPECT_LE(static_cast<double>(now.requests), kMostLoss * static_cast<double>(kept.requests)) << name;
+    if (fill) continue;  // what fill brings is wanted
+    EXPECT_LE(now.megabytes, kMostLoss * kept.megabytes) << name;
+  }
+}
+
 TEST(ImportTorch, TheSameRunTwiceIsTheSameRun) {
   const Cost once = Import("A, fill", On(kLinkA), true);
   const Cost again = Import("A, fill", On(kLinkA), true);

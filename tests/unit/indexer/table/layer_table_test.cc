@@ -118,6 +118,21 @@ TEST(LayerTable, AFileOpensAsTheBytesDo) {
   EXPECT_EQ(LayerTable::Open(folder / "none", layer.digest).status().code(), absl::StatusCode::kNotFound);
 }
 
+// The formats' part of the speed gate: the start fetches the one and writes the other.
+TEST(LayerTable, E12_ZtocAndTableOfAFixedLayerAreNotATenthLargerThanInTheVersionBefore) {
+  constexpr uint64_t kFiles = 2'000, kKeptZtoc = 613'152, kKeptTable = 306'256;
+  TarBuilder tar;
+  for (uint64_t i = 0; i < kFiles; ++i) {
+    const std::string folder = "usr/lib/python3/site-packages/package" + std::to_string(i / 50);
+    if (i % 50 == 0) tar.Directory(folder);
+    tar.File(folder + "/module_" + std::to_string(i) + ".py", std::string(3'000, 'x'));
+  }
+  IndexedLayer layer = MakeIndexedLayer(tar.Finish(), {.span_size = 1 << 20, .block_size = 64 << 10});
+  const uint64_t table = layer.table_bytes.size(), ztoc = EncodeZtoc(std::move(layer.ztoc))->size();
+  EXPECT_LE(ztoc, kKeptZtoc * 11 / 10);
+  EXPECT_LE(table, kKeptTable * 11 / 10);
+}
+
 TEST(LayerTable, TheTableOfAnotherLayerIsRefused) {
   const IndexedLayer layer = MakeIndexedLayer(Sample().Finish());
   const oci::LayerDigest other(oci::Digest::Of("another"));
