@@ -157,13 +157,16 @@ void ImageReplay::OnAnswer(const std::shared_ptr<Member>& member, SpanId span, c
     MutexLock lock(mutex_);
     const uint64_t size = member->CompressedSize(span);
     under_way_ -= std::min(under_way_, size);
-    if (status.ok()) {
+    const auto joined = members_.find(member->layer());
+    if (joined == members_.end() || joined->second != member) {
+      // It has left, and may have come again since.
+    } else if (status.ok()) {
       bytes_ += size;
       fastest_ = std::min<std::chrono::nanoseconds>(fastest_, clock_.Now() - asked);
       cursor_.Came(member->layer(), span);
     } else if (absl::IsAlreadyExists(status)) {
       cursor_.Came(member->layer(), span);  // somebody else was quicker
-    } else if (IsWorthRetrying(status) && members_.count(member->layer()) > 0) {
+    } else if (IsWorthRetrying(status)) {
       cursor_.Failed(member->layer(), span);
     } else {
       cursor_.GiveUp(member->layer(), span);

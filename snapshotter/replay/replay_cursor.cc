@@ -22,15 +22,30 @@ void ReplayCursor::Add(const std::vector<ReplayStep>& steps) {
   for (const ReplayStep& step : steps) {
     for (uint32_t i = 0; i < step.count; ++i) {
       const SpanId span{ToIndex(step.first) + i};
-      counts_.spans += spans_.try_emplace({step.layer, span}, Span{step.position, State::kWaiting}).second ? 1 : 0;
+      const auto [place, is_new] = spans_.try_emplace({step.layer, span}, Span{step.position, State::kWaiting});
+      counts_.spans += is_new ? 1 : 0;
+      if (!is_new) Forget(place->second);
     }
     waiting_.emplace(Order{step.position, {step.layer, step.first}}, step);
     last_position_ = std::max(last_position_, step.position);
   }
 }
 
+void ReplayCursor::Forget(Span& span) {
+  if (span.state == State::kThere) --(span.was_local ? counts_.local : counts_.came);
+  if (span.state == State::kGivenUp) --counts_.given_up;
+  span.state = State::kWaiting;
+  span.was_local = false;
+  span.failures = 0;
+}
+
 void ReplayCursor::Drop(uint32_t layer) {
   std::erase_if(waiting_, [&](const auto& entry) { return entry.second.layer == layer; });
+  for (auto& [key, span] : spans_) {
+    if (key.first != layer || span.state != State::kAsked) continue;
+    span.state = State::kWaiting;
+    --asked_;
+  }
 }
 
 std::optional<ReplayStep> ReplayCursor::Next() {

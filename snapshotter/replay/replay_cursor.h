@@ -34,8 +34,9 @@ class ReplayCursor {
     kWrong,      // the program needs other things than the record says
   };
 
+  // A layer that comes again begins anew, as what it had may be lost.
   void Add(const std::vector<ReplayStep>& steps);
-  // The layer has gone: its steps are not taken any more.
+  // The layer has gone: its steps are not taken any more, and nothing of it is under way.
   void Drop(uint32_t layer);
 
   // The next step to ask for. Its spans are under way until Came, IsLocal or Failed.
@@ -65,6 +66,7 @@ class ReplayCursor {
   using Order = std::pair<uint64_t, Key>;  // one extent may need steps of several spans
 
   Span* Find(uint32_t layer, SpanId span);
+  void Forget(Span& span);
 
   std::map<Key, Span> spans_;
   std::map<Order, ReplayStep> waiting_;

@@ -235,6 +235,37 @@ TEST_F(ImageReplayTest, GoesOnWithoutALayerThatLeaves) {
   EXPECT_EQ(counts().came, 2u);
 }
 
+TEST_F(ImageReplayTest, WhatALayerThatLeavesHadUnderWayIsNotWaitedFor) {
+  Need(0, {1, 2});
+  Need(1, {3});
+  Start(8 * kSpan);
+  JoinAll();
+  layers_[1].fetcher.Answer(3);
+  replay_->Leave(LayerOf(0));
+  EXPECT_EQ(replay_->Report().state, "done") << "of what is there";
+}
+
+TEST_F(ImageReplayTest, ALayerThatLeavesAndComesAgainIsReplayedAnew) {
+  Need(0, {1, 2, 3});
+  Start(2 * kSpan);
+  JoinAll();
+  layers_[0].fetcher.Answer(1);
+  replay_->Leave(LayerOf(0));
+  Layer again(0);  // and with nothing of what the first had
+  replay_->Join(again.Watched());
+  EXPECT_THAT(again.fetcher.asked(), IsEmpty()) << "the window is still that of the first one's requests";
+  layers_[0].fetcher.AnswerAll(absl::CancelledError("the layer goes away"));
+  EXPECT_THAT(again.fetcher.asked(), ElementsAre(1, 2));
+  again.fetcher.AnswerAll();
+  again.fetcher.AnswerAll();
+  EXPECT_THAT(again.fetcher.asked(), ElementsAre(1, 2, 3));
+  EXPECT_EQ(counts().spans, 3u);
+  EXPECT_EQ(counts().came, 3u);
+  EXPECT_EQ(counts().given_up, 0u);
+  EXPECT_EQ(replay_->Report().state, "done");
+  replay_->Leave(LayerOf(0));
+}
+
 TEST_F(ImageReplayTest, AStoppedReplayAsksForNothingMore) {
   Need(0, {1, 2});
   Start(kSpan);

@@ -96,6 +96,19 @@ TEST(ReplayCursorTest, B15_APrefetchThatFailedIsTriedAgainButNotForEver) {
   EXPECT_EQ(cursor.Judge(), Verdict::kDone) << "the other span is not spoilt";
 }
 
+// A step that was taken when its layer left is never asked for, and so never answered.
+TEST(ReplayCursorTest, NothingOfALayerThatHasGoneIsUnderWay) {
+  ReplayCursor cursor;
+  cursor.Add(Steps(2, 0));
+  cursor.Add(Steps(1, 1));
+  while (cursor.Next()) {
+  }
+  cursor.Came(1, SpanId{0});
+  EXPECT_EQ(cursor.Judge(), Verdict::kGoOn);
+  cursor.Drop(0);
+  EXPECT_EQ(cursor.Judge(), Verdict::kDone);
+}
+
 TEST(ReplayCursorTest, ALayerThatHasGoneIsNotAskedForAndCallsForItAreHarmless) {
   ReplayCursor cursor;
   cursor.Add(Steps(2, /*layer=*/0));
