@@ -131,9 +131,15 @@ Status Assembly::Open() {
   unpacks.window.connections = shares_.demand_connections;
   unpacks.budget = config_.registry.read_retry_budget;
   unpacks_ = std::make_unique<LayerUnpacks>(registry_->client(), folders_, unpacks, scheduler_.get());
-  sessions_ =
-      std::make_unique<ImageSessions>(registry_->client(), folders_, SystemClock(), SessionOptionsOf(config_, shares_),
-                                      config_.pull.unpack ? unpacks_.get() : nullptr);
+  ImageSessions::Options sessions = SessionOptionsOf(config_, shares_);
+  if (config_.replay.enabled) {
+    sessions.start_waits = [this] { return scheduler_->StartWaits(); };
+    sessions.table_came = [this](const oci::LayerDigest& layer, const PreparedLayer& prepared) {
+      return live_->OpenEarly(layer, *prepared.origin, prepared.hold, prepared.table);
+    };
+  }
+  sessions_ = std::make_unique<ImageSessions>(registry_->client(), folders_, SystemClock(), std::move(sessions),
+                                              config_.pull.unpack ? unpacks_.get() : nullptr);
   records_ = std::make_unique<ImageRecords>(paths_.RecordsFolder(), SystemClock(), program_clock_,
                                             RecordsOptionsOf(config_, registry_->client()));
   live_ = std::make_unique<LiveLayers>(LiveLayer::Parts{registry_->client(),

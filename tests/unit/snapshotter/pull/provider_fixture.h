@@ -22,14 +22,15 @@ namespace soci::test {
 
 struct ProviderParts {
   ProviderParts(const StatePaths& paths, RegistryClient& registry, Mounter& mounter, bool fill, bool unpack,
-                LayerSync::Delay sync = {})
+                LayerSync::Delay sync = {}, LayerWatch* watch = nullptr)
       : folders(paths),
         unpacks(registry, folders, {.window = {}, .sync = sync}),
-        sessions(registry, folders, SystemClock(), {}, unpack ? &unpacks : nullptr),
+        sessions(registry, folders, SystemClock(), SessionOptions(watch != nullptr), unpack ? &unpacks : nullptr),
         parts{registry, scheduler, mounter, files, io, {}} {
     LiveLayers::Options options;
     options.fill = fill;
     options.sync = sync;
+    options.watch = watch;
     options.seal_ended = [this](const oci::LayerDigest&, const Status& status) {
       std::lock_guard lock(mutex);
       seals.push_back(status);
@@ -37,6 +38,16 @@ struct ProviderParts {
     };
     live = std::make_unique<LiveLayers>(parts, folders, options);
     provider = std::make_unique<LazyLayerProvider>(sessions, *live, folders, SystemClock());
+  }
+
+  ImageSessions::Options SessionOptions(bool early) {
+    ImageSessions::Options options;
+    if (!early) return options;
+    options.table_came = [this](const oci::LayerDigest& layer, const PreparedLayer& prepared) {
+      return live->OpenEarly(layer, *prepared.origin, prepared.hold, prepared.table);
+    };
+    options.start_waits = [this] { return scheduler.StartWaits(); };
+    return options;
   }
 
   Status WaitForSeal() {
@@ -68,7 +79,7 @@ struct ProviderParts {
 class ProviderTest : public ::testing::Test {
  protected:
   void Start(bool fill, bool unpack = false) {
-    parts_ = std::make_unique<ProviderParts>(paths_, registry_, mounter_, fill, unpack, sync_);
+    parts_ = std::make_unique<ProviderParts>(paths_, registry_, mounter_, fill, unpack, sync_, watch_);
   }
   void Stop() { parts_.reset(); }
   LazyLayerProvider& provider() { return *parts_->provider; }
@@ -88,6 +99,7 @@ class ProviderTest : public ::testing::Test {
   FakeRegistryClient registry_;
   FakeMounter mounter_;
   LayerSync::Delay sync_;
+  LayerWatch* watch_ = nullptr;  // with one, layers are opened when their tables come
   std::unique_ptr<ProviderParts> parts_;
 
   void SetUp() override { ASSERT_TRUE(MakeDirectories(paths_.LinksFolder()).ok()); }
