@@ -36,6 +36,8 @@ std::string_view InWords(RunEnd end) {
       return "the program has read nothing";
     case RunEnd::kTold:
       return "it was ended";
+    case RunEnd::kGone:
+      return "its container is gone";
   }
   return "";
 }
@@ -57,9 +59,10 @@ Json Look(const ImageRecords& records, const std::string& name) {
   static constexpr const char* kStates[] = {"asked", "running", "over"};
   const auto progress = records.ProgressOf(name);
   if (!progress.ok()) return Error(progress.status());
+  const bool gone = progress->state == RecordingProgress::State::kOver && progress->end == RunEnd::kGone;
   Json layers = Json::array();
   for (const oci::LayerDigest& layer : progress->layers) layers.push_back(layer.ToString());
-  return {{"state", kStates[static_cast<size_t>(progress->state)]},
+  return {{"state", gone ? "gone" : kStates[static_cast<size_t>(progress->state)]},
           {"end", std::string(InWords(progress->end))},
           {"layers", std::move(layers)}};
 }

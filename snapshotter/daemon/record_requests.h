@@ -41,7 +41,7 @@ class RecordingClient {
   const std::string& name() const { return name_; }
 
   struct State {
-    bool over = false;
+    bool over = false;                // while the container goes on: its end is for who started it to tell
     std::string end;                  // why, in words
     std::vector<std::string> layers;  // that are watched
   };

@@ -108,11 +108,14 @@ class Recording {
   void End(WatchedProgram& program) const {
     program.Signal(SIGTERM);
     WaitForEnd(program, std::chrono::seconds(options_.grace_seconds));
-    if (program.ended()) return;
-    Quietly({"task", "kill", "--signal", "SIGKILL", id_});
-    WaitForEnd(program, kPatienceWithKill);
-    if (program.ended()) return;
+    if (!program.ended()) {
+      Quietly({"task", "kill", "--signal", "SIGKILL", id_});
+      WaitForEnd(program, kPatienceWithKill);
+    }
+    // ctr removes the container, unless the signal came before it listened and was its own end.
+    if (program.ended() && program.exit_code() != 128 + SIGTERM) return;
     program.Signal(SIGKILL);
+    Quietly({"task", "rm", "--force", id_});
     Quietly({"container", "rm", id_});
   }
   static void WaitForEnd(WatchedProgram& program, std::chrono::milliseconds patience) {
@@ -120,7 +123,9 @@ class Recording {
     while (!program.ended() && SteadyClock::now() < give_up) program.Wait(kLook);
   }
   void Quietly(std::vector<std::string> arguments) const {
-    auto program = WatchedProgram::Start(Ctr(std::move(arguments)), "");
+    std::vector<std::string> line = {"sh", "-c", R"("$0" "$@" >/dev/null 2>&1)"};
+    for (std::string& argument : Ctr(std::move(arguments))) line.push_back(std::move(argument));
+    auto program = WatchedProgram::Start(std::move(line), "");
     if (program.ok()) WaitForEnd(**program, kPatienceWithKill);
   }
 

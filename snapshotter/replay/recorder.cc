@@ -203,7 +203,7 @@ size_t Recorder::Finish(const std::optional<oci::Digest>& manifest) {
 
 void Recorder::FinishAsked(const std::string& name) {
   EndThose([&](const Key& key, const Run& run) {
-    return run.asked() && key.second == name ? std::optional(RunEnd::kTold) : std::nullopt;
+    return run.asked() && key.second == name ? std::optional(RunEnd::kGone) : std::nullopt;
   });
 }
 

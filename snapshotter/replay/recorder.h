@@ -29,8 +29,9 @@ struct StartingContainer {
   std::vector<oci::LayerDigest> layers;  // those that are known, lowest first
 };
 
-// Why a run ended: nothing new for a while, enough was read, nothing was read at all, or somebody said so.
-enum class RunEnd { kQuiet, kFull, kIdle, kTold };
+// Why a run ended: nothing new for a while, enough was read, nothing was read at all, somebody said so, or the
+// container it was asked for is gone.
+enum class RunEnd { kQuiet, kFull, kIdle, kTold, kGone };
 
 // A run that somebody asked for. It goes beside those of its image that begin by themselves, and hears only of the
 // layers that it is given.
@@ -70,7 +71,8 @@ class Recorder {
   void Tick();
   // Ends the run of the image, or every run; how many.
   size_t Finish(const std::optional<oci::Digest>& manifest);
-  // Ends the run that was asked for by this name, if there is one; nothing of its layers is used when it returns.
+  // Ends the run that was asked for by this name, if there is one, as its container is gone; nothing of its layers is
+  // used when it returns.
   void FinishAsked(const std::string& name);
 
   bool IsRecording(const oci::Digest& manifest) const;
