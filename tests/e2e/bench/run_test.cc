@@ -144,9 +144,8 @@ TEST_F(SociBench, MeasuresEveryModeInTurns) {
   EXPECT_THAT(LeftBehind(), IsEmpty());
 }
 
-// Image S itself, 1.8 GB unpacked, takes 11 s to make and its short set three minutes on a machine that does nothing
-// else, and many more beside other tests on a disk that discards: it is `./dev test --long` that has it. Otherwise the
-// same kind of image with 90 MB, which takes the same way through everything.
+// Image S and all modes take minutes, and many more beside other tests on a disk that discards: `./dev test --long` has
+// them. Otherwise the same kind of image with 90 MB, which takes the same way through everything.
 TEST_F(SociBench, TheShortScenariosRunOnAnImageOfTheirKind) {
   const bool whole = std::getenv("SOCI_TEST_LONG") != nullptr;
   // S is made once for all runs of a build.
