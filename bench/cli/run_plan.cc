@@ -86,6 +86,14 @@ soci::Result<ScenarioPlan> Common(const RunOptions& options, const std::string& 
   return plan;
 }
 
+// A plain download is one host's, and nothing to set several beside.
+Status SetHosts(const RunOptions& options, int hosts, ScenarioPlan& plan) {
+  plan.hosts = hosts;
+  plan.plain_download &= hosts == 1;
+  if (hosts > 1 && !options.containerd.empty()) return Wrong("several hosts need containerds of their own");
+  return OkStatus();
+}
+
 Status AddNamed(const RunOptions& options, const CatalogEntry& entry, std::vector<PlannedScenario>& planned) {
   for (const std::string& link : entry.links) {
     PlannedScenario scenario;
@@ -100,9 +108,7 @@ Status AddNamed(const RunOptions& options, const CatalogEntry& entry, std::vecto
           ContestantsOf(options.modes.empty() ? entry.modes : options.modes, options.snapshotters, entry.daemon_flags));
     }
     scenario.plan.wait_until_local = entry.wait_until_local;
-    scenario.plan.hosts = entry.hosts;
-    scenario.plan.plain_download &= entry.hosts == 1;
-    if (entry.hosts > 1 && !options.containerd.empty()) return Wrong("several hosts need containerds of their own");
+    SOCI_RETURN_IF_ERROR(SetHosts(options, entry.hosts, scenario.plan));
     scenario.plan.kill_daemon_at = entry.kill_daemon_at;
     scenario.plan.upgrade_daemon_at = entry.upgrade_daemon_at;
     scenario.plan.registry_down_at = entry.registry_down_at;
@@ -130,9 +136,7 @@ soci::Result<std::vector<PlannedScenario>> PlanScenarios(const RunOptions& optio
   PlannedScenario own;
   SOCI_ASSIGN_OR_RETURN(own.plan, Common(options, options.link));
   own.plan.name = options.name;
-  own.plan.hosts = options.hosts;
-  own.plan.plain_download &= options.hosts == 1;
-  if (options.hosts > 1 && !options.containerd.empty()) return Wrong("several hosts need containerds of their own");
+  SOCI_RETURN_IF_ERROR(SetHosts(options, options.hosts, own.plan));
   if (own.plan.link.disk_bytes_per_second > 0) SOCI_RETURN_IF_ERROR(LimitedDisk::Supported());
   own.plan.wait_until_local = !options.no_wait;
   SOCI_ASSIGN_OR_RETURN(own.plan.workload, WorkloadOf(options));

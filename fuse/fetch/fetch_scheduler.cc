@@ -67,14 +67,12 @@ void FetchScheduler::Detach(SpanFetcher& fetcher) {
 void FetchScheduler::AttachGuest(FetchGuest& guest) {
   mutex_.AssertHeld();
   guests_.push_back(&guest);
-  ++HostOf(guest.host_).pulls;
   Signal();
 }
 
 void FetchScheduler::DetachGuest(FetchGuest& guest) {
   mutex_.AssertHeld();
   std::erase(guests_, &guest);
-  --HostOf(guest.host_).pulls;
   Signal();
 }
 
@@ -256,8 +254,8 @@ void FetchScheduler::Steer(const DaemonLoad& load, Actions& actions) {
                    [](const Running& a, const Running& b) { return a.fetch_class < b.fetch_class; });
   uint32_t beside = 0;
   for (const auto& [fetch_class, fetcher, transfer] : running) {
-    const HostState& host = fetcher->host_state();
-    const bool pause = MustPause(fetch_class, load, host.pulls > 0, beside, BudgetOf(host).fill_beside_demand);
+    const bool pause = MustPause(fetch_class, load, PullWaits(fetcher->host()), beside,
+                                 BudgetOf(fetcher->host_state()).fill_beside_demand);
     if (!pause && fetch_class != FetchClass::kDemand) ++beside;
     if (!transfer->handle || pause == transfer->paused) continue;
     transfer->paused = pause;
@@ -309,6 +307,11 @@ void FetchScheduler::NoteRate(HostState& state, Clock::TimePoint now) {
   state.noted_bytes = received;
 }
 
+// A guest is there until its layer is of use, with transfers or without.
+bool FetchScheduler::PullWaits(const std::string& host) {
+  return std::any_of(guests_.begin(), guests_.end(), [&](const FetchGuest* guest) { return guest->host_ == host; });
+}
+
 HostLoad FetchScheduler::LoadOf(const std::string& host, Clock::TimePoint now) {
   HostLoad load;
   for (SpanFetcher* fetcher : fetchers_) {
@@ -321,10 +324,9 @@ HostLoad FetchScheduler::LoadOf(const std::string& host, Clock::TimePoint now) {
     }
   }
   for (const FetchGuest* guest : guests_) {
-    if (guest->host_ != host) continue;
-    load.guests += guest->running_;
-    load.pull_waits = true;
+    if (guest->host_ == host) load.guests += guest->running_;
   }
+  load.pull_waits = PullWaits(host);
   return load;
 }
 

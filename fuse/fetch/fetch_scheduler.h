@@ -106,6 +106,7 @@ class FetchScheduler {
   HostBudget BudgetOf(const HostState& state) const SOCI_REQUIRES(mutex_);
   void NoteRate(HostState& state, Clock::TimePoint now) SOCI_REQUIRES(mutex_);
   DaemonLoad Load() SOCI_REQUIRES(mutex_);
+  bool PullWaits(const std::string& host) SOCI_REQUIRES(mutex_);
   HostLoad LoadOf(const std::string& host, Clock::TimePoint now) SOCI_REQUIRES(mutex_);
   SpanFetcher* FirstWaiting(const std::string& host, FetchClass fetch_class, Clock::TimePoint now)
       SOCI_REQUIRES(mutex_);

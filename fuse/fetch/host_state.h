@@ -19,7 +19,6 @@ struct HostState {
   ConnectionGovernor connections;
   RatePeak peak;
   HedgeBudget hedges;
-  uint32_t pulls = 0;      // guests that are there
   bool saturated = false;  // since noted_at the limit has been what holds transfers back
   Clock::TimePoint noted_at{};
   uint64_t noted_bytes = 0;

@@ -16,7 +16,15 @@ using test::SampleTar;
 using test::TarBuilder;
 using ::testing::HasSubstr;
 
-using SealTest = test::StoreTest;
+class SealTest : public test::StoreTest {
+ protected:
+  // The layer is written and sealed, and its store closed; it is not settled.
+  void SealInAnEarlierProcess(const IndexedLayer& layer) {
+    const auto store = Open(layer);
+    ASSERT_TRUE(PutAll(*store, layer).ok());
+    ASSERT_TRUE(store->Seal({.diff_id = layer.diff_id}).ok());
+  }
+};
 
 TEST_F(SealTest, TheSealedFolderIsTheLayerAndNothingElseIsLeft) {
   for (const Compression compression : {Compression::kGzip, Compression::kUncompressed}) {
@@ -38,11 +46,7 @@ TEST_F(SealTest, TheSealedFolderIsTheLayerAndNothingElseIsLeft) {
 
 TEST_F(SealTest, FilesAreReadableInAnotherProcessAfterwards) {
   const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
-  {
-    const auto store = Open(layer);
-    ASSERT_TRUE(PutAll(*store, layer).ok());
-    ASSERT_TRUE(store->Seal({.diff_id = layer.diff_id}).ok());
-  }
+  ASSERT_NO_FATAL_FAILURE(SealInAnEarlierProcess(layer));
   const auto store = Open(layer);
   EXPECT_TRUE(store->sealed());
   EXPECT_TRUE(store->complete());
@@ -57,11 +61,7 @@ LayerStoreOptions AfterAPowerLoss() {
 
 TEST_F(SealTest, ALayerThatWasSettledIsSealedInEveryLaterBoot) {
   const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
-  {
-    const auto store = Open(layer);
-    ASSERT_TRUE(PutAll(*store, layer).ok());
-    ASSERT_TRUE(store->Seal({.diff_id = layer.diff_id}).ok());
-  }
+  ASSERT_NO_FATAL_FAILURE(SealInAnEarlierProcess(layer));
   {
     const auto store = Open(layer);
     EXPECT_TRUE(store->sealed());
@@ -106,11 +106,7 @@ TEST_F(SealTest, ALayerThatWasNotSettledBeforeAPowerLossIsVerifiedAndMendedAndSe
 
 TEST_F(SealTest, ALayerThatAPowerLossSparedIsSealedAgainWithoutFetching) {
   const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
-  {
-    const auto store = Open(layer);
-    ASSERT_TRUE(PutAll(*store, layer).ok());
-    ASSERT_TRUE(store->Seal({.diff_id = layer.diff_id}).ok());
-  }
+  ASSERT_NO_FATAL_FAILURE(SealInAnEarlierProcess(layer));
   const auto store = Open(layer, AfterAPowerLoss());
   EXPECT_FALSE(store->sealed());
   ExpectAllReadable(*store, layer);
