@@ -13,6 +13,7 @@ constexpr std::chrono::seconds kNearTheProgram{1};
 void FillCursor::MoveTo(SpanId span, Clock::TimePoint now) {
   position_ = span;
   home_at_ = now + kNearTheProgram;
+  near_left_ = near_;
 }
 
 std::optional<SpanId> FillCursor::Next(Clock::TimePoint now) {
@@ -22,7 +23,7 @@ std::optional<SpanId> FillCursor::Next(Clock::TimePoint now) {
     exhausted_ = false;
   }
   if (exhausted_) return std::nullopt;
-  if (home_at_ && *home_at_ <= now) {
+  if (home_at_ && (*home_at_ <= now || near_left_ == 0)) {
     position_ = SpanId{0};
     home_at_.reset();
   }
@@ -44,6 +45,8 @@ std::vector<SpanId> FillCursor::NextRange(Clock::TimePoint now, uint64_t limit) 
     if (!flights_.Extends(spans.back(), next, begin, limit)) break;
     spans.push_back(next);
   }
+  const uint64_t taken = table_.Extent(spans.back()).compressed.end - begin;
+  near_left_ -= std::min(near_left_, taken);
   position_ = soci::Next(spans.back());
   return spans;
 }

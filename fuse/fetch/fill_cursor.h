@@ -1,6 +1,7 @@
-// Which spans fill takes next: those that are missing and not on their way already, in order from the last place that
-// a program read; from the layer's beginning when none has missed anything for a while. The DiffID is hashed in that
-// order, so then little has to be read back from the disk, and nothing is left to be hashed at the end.
+// Which spans fill takes next: those that are missing and not on their way already. So many bytes from the last place
+// where a program missed something, while it goes on missing things; else in order from the layer's beginning, which is
+// where the DiffID is hashed: little has to be read back from the disk then, and little is left to be hashed when the
+// last byte is here.
 //
 // Guarded by the scheduler's mutex.
 #pragma once
@@ -18,15 +19,16 @@ namespace soci {
 
 class FillCursor {
  public:
-  FillCursor(const LayerTable& table, const BackingStore& store, FlightTable& flights)
-      : table_(table), store_(store), flights_(flights) {}
+  // `near`: compressed bytes that are taken near a miss.
+  FillCursor(const LayerTable& table, const BackingStore& store, FlightTable& flights, uint64_t near)
+      : table_(table), store_(store), flights_(flights), near_(near) {}
 
   // The next span to take, if there is any now.
   std::optional<SpanId> Next(Clock::TimePoint now);
   // That span and its neighbours, at most `limit` compressed bytes. Whoever takes them makes them flights.
   std::vector<SpanId> NextRange(Clock::TimePoint now, uint64_t limit);
 
-  // Goes on from here: what a program reads is near what it has read.
+  // A program missed this: what it reads is near what it has read.
   void MoveTo(SpanId span, Clock::TimePoint now);
   // A span is missing again that was on its way.
   void Reconsider() { exhausted_ = false; }
@@ -42,8 +44,10 @@ class FillCursor {
   const LayerTable& table_;
   const BackingStore& store_;
   FlightTable& flights_;
+  const uint64_t near_;
   SpanId position_{0};
   std::optional<Clock::TimePoint> home_at_;  // when it goes back to the beginning
+  uint64_t near_left_ = 0;                   // until then
   bool exhausted_ = false;                   // nothing was free at the last look
   std::map<SpanId, Clock::TimePoint> delayed_;
 };

@@ -22,6 +22,7 @@ struct LayerFetcherOptions {
   std::chrono::milliseconds budget = std::chrono::seconds(60);
   uint64_t wanted_range = 8 << 20;  // compressed bytes of neighbouring wanted spans that go out as one range
   uint64_t fill_range = 8 << 20;
+  uint64_t fill_near = 32 << 20;      // compressed bytes of fill from where a program missed something
   int verify_attempts = 3;            // a proxy may serve a torn body once; three times is corruption
   uint64_t largest_span = 256 << 20;  // larger ones, compressed or not, are refused: an index must not size our memory
   const SpanDecoder* decoder = nullptr;  // the one of the table's compression

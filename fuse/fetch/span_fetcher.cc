@@ -36,7 +36,7 @@ SpanFetcher::SpanFetcher(FetchScheduler& scheduler, std::shared_ptr<const LayerT
       mutex_(scheduler.mutex()),
       host_state_(scheduler.FindHost(options_.host)),
       flights_(*table_),
-      fill_(*table_, store_, flights_) {
+      fill_(*table_, store_, flights_, options_.fill_near) {
   MutexLock lock(mutex_);
   scheduler_.Attach(*this);
 }

@@ -32,10 +32,7 @@ bool MatchesWithZeros(oci::Hasher hasher, uint64_t position, const oci::DiffId& 
 void LayerStore::AdvanceFrontier(SpanId span, ByteSpan decoded) SOCI_NO_THREAD_SAFETY_ANALYSIS {
   // Whoever is hashing already comes to this span by itself, from the disk.
   if (!frontier_mutex_.try_lock()) return;
-  if (frontier_ == span) {
-    hasher_.Update(decoded);
-    frontier_ = Next(span);
-  }
+  if (frontier_ == span) Hashed(span, decoded);
   for (int i = 0; i < kReadBackPerWrite && ToIndex(frontier_) < states_.size(); ++i) {
     if (StateOf(frontier_) != State::kPresent || !HashNext().ok()) break;
   }
@@ -48,9 +45,14 @@ Status LayerStore::HashNext() {
   if (!memory) return absl::ResourceExhaustedError("no memory to read a span back");
   const MutableByteSpan bytes(memory.get(), size);
   SOCI_RETURN_IF_ERROR(ReadBack(frontier_, bytes));
-  hasher_.Update(bytes);
-  frontier_ = Next(frontier_);
+  Hashed(frontier_, bytes);
   return OkStatus();
+}
+
+void LayerStore::Hashed(SpanId span, ByteSpan decoded) {
+  hasher_.Update(decoded);
+  frontier_ = Next(span);
+  hashed_bytes_ += decoded.size();
 }
 
 Result<bool> LayerStore::HasDiffId(const SealRequest& request) {
@@ -85,6 +87,8 @@ Status LayerStore::Seal(const SealRequest& request) {
   const auto annotated = [&](const Status& status) {
     return Annotate(status, fmt::format("sealing layer {}", table_->layer().ToString()));
   };
+  log::Debug("layer {}: complete; {} of {} bytes are left to be hashed", table_->layer().ToString(),
+             table_->uncompressed_size() - hashed_bytes_, table_->uncompressed_size());
   const Result<bool> right = HasDiffId(request);
   if (!right.ok()) return annotated(right.status());
   if (!*right) {

@@ -60,6 +60,9 @@ class LayerStore final : public BackingStore {
   // Bytes of the tar from any present spans, read back from the disk. Blocks. kFailedPrecondition if a span is absent.
   Status ReadTar(UncompressedRange range, MutableByteSpan out);
 
+  // Of the tar, from its beginning: what the DiffID was made of so far. Sealing has to read the rest back.
+  uint64_t hashed_bytes() const { return hashed_bytes_; }
+
   bool complete() const { return present_count_ == table_->span_count(); }
   bool sealed() const { return sealed_; }
   std::string sealed_path() const { return folder_.sealed(); }
@@ -99,6 +102,7 @@ class LayerStore final : public BackingStore {
   Status ReadBack(SpanId span, MutableByteSpan out);
   Result<std::shared_ptr<const UniqueFd>> FileFor(InodeId file, uint64_t content_begin, bool may_block);
   void AdvanceFrontier(SpanId span, ByteSpan decoded);
+  void Hashed(SpanId span, ByteSpan decoded) SOCI_REQUIRES(frontier_mutex_);
   Status HashNext() SOCI_REQUIRES(frontier_mutex_);
   Result<bool> HasDiffId(const SealRequest& request) SOCI_REQUIRES(frontier_mutex_);
 
@@ -112,6 +116,7 @@ class LayerStore final : public BackingStore {
   std::unique_ptr<PresenceFile> presence_;  // none when it was settled before
   std::vector<std::atomic<State>> states_;
   std::atomic<uint32_t> present_count_{0};
+  std::atomic<uint64_t> hashed_bytes_{0};
   std::atomic<bool> sealed_{false};
   std::atomic<bool> settled_{false};
   std::atomic<bool> is_condemned_{false};

@@ -137,16 +137,18 @@ Status ReplaceFile(const std::string& path, std::string_view contents, unsigned 
 }
 
 Status MakeDirectories(const std::string& path, unsigned mode) {
-  std::filesystem::path so_far;
-  for (const auto& part : std::filesystem::path(path)) {
-    so_far /= part;
-    if (::mkdir(so_far.c_str(), mode) == 0) continue;
-    const int error = errno;
-    struct stat attributes {};
-    if (::stat(so_far.c_str(), &attributes) == 0 && S_ISDIR(attributes.st_mode)) continue;
-    return ErrnoStatus(error == EEXIST ? ENOTDIR : error, so_far.string());
+  // From the end, as mostly all but the last is there.
+  struct stat attributes {};
+  const auto is_there = [&] { return ::stat(path.c_str(), &attributes) == 0 && S_ISDIR(attributes.st_mode); };
+  if (path.empty() || is_there() || ::mkdir(path.c_str(), mode) == 0) return OkStatus();
+  int error = errno;
+  if (error == ENOENT) {
+    SOCI_RETURN_IF_ERROR(MakeDirectories(std::filesystem::path(path).parent_path().string(), mode));
+    if (::mkdir(path.c_str(), mode) == 0) return OkStatus();
+    error = errno;
   }
-  return OkStatus();
+  if (is_there()) return OkStatus();
+  return ErrnoStatus(error == EEXIST ? ENOTDIR : error, path);
 }
 
 Status SyncDirectory(const std::string& path) {

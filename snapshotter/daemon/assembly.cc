@@ -130,7 +130,8 @@ Status Assembly::Open() {
   unpacks.parallel = config_.pull.parallel_layers;
   unpacks.window.connections = shares_.demand_connections;
   unpacks.budget = config_.registry.read_retry_budget;
-  unpacks_ = std::make_unique<LayerUnpacks>(registry_->client(), folders_, unpacks, scheduler_.get());
+  sync_ = std::make_unique<LayerSync>(paths_.LayersFolder());
+  unpacks_ = std::make_unique<LayerUnpacks>(registry_->client(), folders_, *sync_, unpacks, scheduler_.get());
   ImageSessions::Options sessions = SessionOptionsOf(config_, shares_);
   if (config_.replay.enabled) {
     sessions.start_waits = [this] { return scheduler_->StartWaits(); };
@@ -150,7 +151,7 @@ Status Assembly::Open() {
                                                         FetcherOptions(config_),
                                                         {config_.fetch.read_ahead_max, config_.fetch.neighbours},
                                                         &program_clock_},
-                                       folders_, LiveLayers::Options{config_.fetch.fill, {}, records_.get()});
+                                       folders_, *sync_, LiveLayers::Options{config_.fetch.fill, {}, records_.get()});
   provider_ = std::make_unique<LazyLayerProvider>(*sessions_, *live_, folders_, SystemClock(), records_.get());
 
   Snapshotter::Options core;

@@ -22,6 +22,7 @@
 #include "snapshotter/metastore/metastore.h"
 #include "snapshotter/pull/image_session.h"
 #include "snapshotter/pull/layer_folders.h"
+#include "snapshotter/pull/layer_sync.h"
 #include "snapshotter/pull/layer_unpacks.h"
 #include "snapshotter/pull/lazy_layer_provider.h"
 #include "snapshotter/pull/live_layers.h"
@@ -61,6 +62,7 @@ class Assembly {
   FdCache files_;
   ThreadPool io_{"cold-read", 4};
   LayerFolders folders_;
+  std::unique_ptr<LayerSync> sync_;
   std::unique_ptr<LayerUnpacks> unpacks_;
   std::unique_ptr<ImageSessions> sessions_;
   std::unique_ptr<ImageRecords> records_;

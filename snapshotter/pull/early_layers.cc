@@ -50,7 +50,6 @@ std::shared_ptr<const void> LiveLayers::OpenEarly(const oci::LayerDigest& layer,
       MutexLock lock(mutex_);
       slot->early = *std::move(opened);
     } else {
-      numbers_.Free(layer);
       log::Debug("layer {} is not fetched early: {}", layer.ToString(), Message(opened.status()));
     }
   }
@@ -88,7 +87,6 @@ void LiveLayers::DropEarly(const oci::LayerDigest& layer, uint64_t id) {
     TellClosing(layer);
     gone->CloseFiles();
     gone.reset();
-    numbers_.Free(layer);
   }
   Unclaim(layer, *slot);
 }

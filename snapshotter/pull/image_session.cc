@@ -178,7 +178,7 @@ Status ImageSessions::PrepareLayers(const LayerRequest& request, PreparedImage& 
   ParallelFor(work.size(), options_.parallel, [&](size_t i) {
     auto& [place, wanted] = work[i];
     const oci::LayerDigest layer(wanted.layer.digest);
-    auto ready = PrepareLayer(registry_, wanted, folders_.paths().LayerFolder(layer), context);
+    auto ready = PrepareLayer(registry_, wanted, folders_.paths().LayerFolder(layer), folders_.numbers(), context);
     if (ready.ok()) {
       place->origin = std::move(ready->origin);
       place->table = std::move(ready->table);

@@ -71,6 +71,7 @@ void LayerFolders::LetGo(const oci::LayerDigest& layer) {
     holders_.erase(found);
     if (keep_all_) return;
     gone = MoveAway(layer);
+    numbers_.Free(layer);
   }
   if (!gone.empty()) Delete(gone);
 }
@@ -99,7 +100,10 @@ void LayerFolders::CollectUnused() {
     }
     MutexLock lock(mutex_);
     if (keep_all_ || holders_.count(*layer) > 0) continue;
-    if (std::string moved = MoveAway(*layer); !moved.empty()) gone.push_back(moved);
+    std::string moved = MoveAway(*layer);
+    if (moved.empty()) continue;
+    numbers_.Free(*layer);
+    gone.push_back(std::move(moved));
   }
   for (const std::string& path : gone) Delete(path);
 }

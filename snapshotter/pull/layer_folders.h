@@ -13,6 +13,7 @@
 
 #include "indexer/base/mutex.h"
 #include "indexer/base/result.h"
+#include "snapshotter/pull/layer_numbers.h"
 #include "snapshotter/pull/state_paths.h"
 
 namespace soci {
@@ -32,9 +33,11 @@ class LayerFolders {
     const oci::LayerDigest layer_;
   };
 
-  explicit LayerFolders(StatePaths paths) : paths_(std::move(paths)) {}
+  explicit LayerFolders(StatePaths paths) : paths_(std::move(paths)), numbers_(paths_) {}
 
   const StatePaths& paths() const { return paths_; }
+  // A layer's number is free again when its folder has gone.
+  LayerNumbers& numbers() { return numbers_; }
 
   // Makes the folder if it is missing.
   Result<std::shared_ptr<const Hold>> Take(const oci::LayerDigest& layer);
@@ -64,8 +67,9 @@ class LayerFolders {
   std::string TrashFolder() const { return paths_.state + "/layers/gone"; }
 
   const StatePaths paths_;
+  LayerNumbers numbers_;
   std::stop_source stop_;  // of deletions
-  mutable Mutex mutex_;    // a leaf; held for one rename at most
+  mutable Mutex mutex_;    // before that of numbers; held for one rename at most
   std::map<oci::LayerDigest, size_t> holders_ SOCI_GUARDED_BY(mutex_);
   bool keep_all_ SOCI_GUARDED_BY(mutex_) = false;
   uint64_t moved_ SOCI_GUARDED_BY(mutex_) = 0;

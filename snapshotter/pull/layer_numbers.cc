@@ -5,12 +5,12 @@
 
 namespace soci {
 
-LayerNumbers::LayerNumbers(const StatePaths& paths) {
-  MutexLock lock(mutex_);
-  for (const std::string& name : ListFolder(paths.LayersFolder())) {
+void LayerNumbers::Load() {
+  if (std::exchange(loaded_, true)) return;
+  for (const std::string& name : ListFolder(paths_.LayersFolder())) {
     auto layer = oci::LayerDigest::Parse("sha256:" + name);
     if (!layer.ok()) continue;
-    auto origin = ReadOrigin(paths.LayerFolder(*layer));
+    auto origin = ReadOrigin(paths_.LayerFolder(*layer));
     // A number that two folders claim (a copied state directory) belongs to the first; the other gets a new one.
     if (!origin.ok() || origin->number == 0 || !taken_.insert(origin->number).second) continue;
     numbers_[*layer] = origin->number;
@@ -19,6 +19,7 @@ LayerNumbers::LayerNumbers(const StatePaths& paths) {
 
 uint32_t LayerNumbers::Take(const oci::LayerDigest& layer) {
   MutexLock lock(mutex_);
+  Load();
   auto [place, is_new] = numbers_.try_emplace(layer, 0);
   if (!is_new) return place->second;
   uint32_t number = 1;
@@ -32,14 +33,16 @@ uint32_t LayerNumbers::Take(const oci::LayerDigest& layer) {
 
 void LayerNumbers::Free(const oci::LayerDigest& layer) {
   MutexLock lock(mutex_);
+  Load();
   auto found = numbers_.find(layer);
   if (found == numbers_.end()) return;
   taken_.erase(found->second);
   numbers_.erase(found);
 }
 
-bool LayerNumbers::IsTaken(uint32_t number) const {
+bool LayerNumbers::IsTaken(uint32_t number) {
   MutexLock lock(mutex_);
+  Load();
   return taken_.count(number) > 0;
 }
 

@@ -2,13 +2,15 @@
 //
 // A sync makes everybody who writes wait, containerd's own database too; so it is done when for some time no layer has
 // come, in the middle of a pull only if that takes long. Whoever waits here serves the layer meanwhile and knows that
-// it may not be on the disk. Any thread; what is asked for runs on the thread of the sync.
+// it may not be on the disk. One for all of them, so it outlives whoever asks; what is asked for may still run while
+// they end, and is theirs to guard. Any thread; what is asked for runs on the thread of the sync.
 #pragma once
 
 #include <chrono>
 #include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "indexer/base/mutex.h"
@@ -23,6 +25,7 @@ class LayerSync {
   };
 
   // `folder` is anywhere on the file system; it is there when the first layer is.
+  explicit LayerSync(std::string folder) : LayerSync(std::move(folder), Delay()) {}
   LayerSync(std::string folder, Delay delay);
   // Waits for a sync that is under way. What has not begun is not done.
   ~LayerSync();

@@ -10,6 +10,7 @@
 #include "indexer/base/file_io.h"
 #include "indexer/base/log.h"
 #include "indexer/registry/registry_client.h"
+#include "snapshotter/pull/layer_sync.h"
 #include "snapshotter/pull/list_folder.h"
 #include "snapshotter/unpack/unpack_layer.h"
 #include "snapshotter/unpack/unsynced_mark.h"
@@ -28,13 +29,13 @@ struct LayerUnpacks::Job {
   std::optional<Result<Unpacked>> result;  // under it too
 };
 
-LayerUnpacks::LayerUnpacks(RegistryClient& registry, LayerFolders& folders, const Options& options,
+LayerUnpacks::LayerUnpacks(RegistryClient& registry, LayerFolders& folders, LayerSync& sync, const Options& options,
                            FetchScheduler* scheduler)
     : registry_(registry),
       folders_(folders),
+      sync_(sync),
       budget_(options.budget),
       window_(options.window, scheduler),
-      sync_(folders.paths().LayersFolder(), options.sync),
       pool_("unpack", options.parallel) {
   folders_.DiscardUnpacking();
   for (const std::string& name : ListFolder(folders_.paths().LayersFolder())) {
@@ -138,6 +139,7 @@ Result<LayerUnpacks::Unpacked> LayerUnpacks::Unpack(Job& job) {
     LayerOrigin origin = job.origin;
     origin.ztoc = unpacked.ztoc;
     origin.unpacked = true;
+    origin.number = folders_.numbers().Take(job.layer);
     SOCI_RETURN_IF_ERROR(WriteOrigin(beside, origin));
     SOCI_ASSIGN_OR_RETURN(auto hold, folders_.TakeOver(job.layer, beside));
     return Unpacked{origin, std::move(hold)};

@@ -16,12 +16,12 @@
 #include "snapshotter/pull/layer_folders.h"
 #include "snapshotter/pull/layer_origin.h"
 #include "snapshotter/pull/layer_report.h"
-#include "snapshotter/pull/layer_sync.h"
 #include "snapshotter/unpack/ordered_download.h"
 
 namespace soci {
 
 class FetchScheduler;
+class LayerSync;
 class RegistryClient;
 
 class LayerUnpacks {
@@ -31,7 +31,6 @@ class LayerUnpacks {
     DownloadWindow::Options window = {};
     // Without a byte from the registry for this long, a layer is left to containerd.
     std::chrono::milliseconds budget = std::chrono::seconds(60);
-    LayerSync::Delay sync = {};
   };
   struct Unpacked {
     LayerOrigin origin;
@@ -57,7 +56,7 @@ class LayerUnpacks {
 
   // Borrows them; without a scheduler nobody else is thought to use the network. What an earlier process left half done
   // is given to the folders to be collected.
-  LayerUnpacks(RegistryClient& registry, LayerFolders& folders, const Options& options,
+  LayerUnpacks(RegistryClient& registry, LayerFolders& folders, LayerSync& sync, const Options& options,
                FetchScheduler* scheduler = nullptr);
   ~LayerUnpacks();
 
@@ -84,6 +83,7 @@ class LayerUnpacks {
 
   RegistryClient& registry_;
   LayerFolders& folders_;
+  LayerSync& sync_;
   const std::chrono::milliseconds budget_;
   DownloadWindow window_;
   mutable Mutex mutex_;  // a leaf
@@ -92,7 +92,6 @@ class LayerUnpacks {
   uint64_t started_ SOCI_GUARDED_BY(mutex_) = 0;
   Counts counts_ SOCI_GUARDED_BY(mutex_);
   std::map<oci::LayerDigest, std::weak_ptr<Job>> jobs_ SOCI_GUARDED_BY(mutex_);
-  LayerSync sync_;
   ThreadPool pool_;  // last: its tasks use the rest
 };
 

@@ -6,6 +6,7 @@
 
 #include "indexer/base/log.h"
 #include "snapshotter/pull/disk_usage.h"
+#include "snapshotter/pull/layer_sync.h"
 #include "snapshotter/pull/list_folder.h"
 #include "snapshotter/pull/parallel_for.h"
 
@@ -22,22 +23,22 @@ Status NotLive(const oci::LayerDigest& layer) {
 
 }  // namespace
 
-LiveLayers::LiveLayers(const LiveLayer::Parts& parts, LayerFolders& folders, Options options)
+LiveLayers::LiveLayers(const LiveLayer::Parts& parts, LayerFolders& folders, LayerSync& sync, Options options)
     : parts_(parts),
       folders_(folders),
+      sync_(sync),
       paths_(folders.paths()),
       options_(options),
-      numbers_(paths_),
+      numbers_(folders.numbers()),
       first_recording_mount_(FirstFreeRecordingMount(paths_)),
       next_recording_mount_(first_recording_mount_),
-      sealing_(std::make_unique<ThreadPool>("soci-seal", kSealingThreads)),
-      sync_(std::make_unique<LayerSync>(paths_.LayersFolder(), options_.sync)) {}
+      sealing_(std::make_unique<ThreadPool>("soci-seal", kSealingThreads)) {}
 
 LiveLayers::~LiveLayers() {
   early_gate_->Close();
   Stop();
   sealing_.reset();
-  sync_.reset();
+  settle_gate_->Close();
   std::map<oci::LayerDigest, std::shared_ptr<Slot>> gone;  // closing waits for callbacks, which take the lock
   {
     MutexLock lock(mutex_);
@@ -118,8 +119,6 @@ Status LiveLayers::Open(const oci::LayerDigest& layer, const LayerOrigin& origin
   if (live != nullptr) {
     MutexLock lock(mutex_);
     slot->layer = *std::move(opened);
-  } else {
-    numbers_.Free(layer);
   }
   if (live != nullptr) TellOpened(*live);
   if (live != nullptr && options_.fill && !live->sealed()) live->StartFill([this, layer] { SealLater(layer); });
@@ -167,15 +166,13 @@ bool LiveLayers::Close(const oci::LayerDigest& layer) {
     gone = std::move(slot->layer);
   }
   const bool was_live = gone != nullptr;
+  // With the last to hold the folder the number is another layer's.
+  if (was_live) ::unlink(paths_.SealedLink(numbers_.Take(layer)).c_str());
   if (was_live && !gone->condemned().ok()) {
     MutexLock lock(mutex_);
     condemned_.insert({layer, gone->origin().ztoc});
   }
   gone.reset();
-  if (was_live) {
-    ::unlink(paths_.SealedLink(numbers_.Take(layer)).c_str());
-    numbers_.Free(layer);
-  }
   Unclaim(layer, *slot);
   return was_live;
 }
@@ -246,7 +243,10 @@ void LiveLayers::Seal(const oci::LayerDigest& layer) {
 }
 
 void LiveLayers::SettleLater(const oci::LayerDigest& layer) {
-  sync_->Later([this, layer] { Settle(layer); });
+  sync_.Later([this, gate = settle_gate_, layer] {
+    const OpenGate::Pass pass(*gate);
+    if (pass) Settle(layer);
+  });
 }
 
 void LiveLayers::Settle(const oci::LayerDigest& layer) {

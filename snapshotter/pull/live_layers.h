@@ -19,10 +19,11 @@
 #include "indexer/base/thread_pool.h"
 #include "snapshotter/pull/layer_numbers.h"
 #include "snapshotter/pull/layer_provider.h"
-#include "snapshotter/pull/layer_sync.h"
 #include "snapshotter/pull/live_layer.h"
 
 namespace soci {
+
+class LayerSync;
 
 class LiveLayers {
  public:
@@ -31,10 +32,10 @@ class LiveLayers {
     // Told, on the sealing thread, when the attempt to seal a layer is over; may be empty.
     std::function<void(const oci::LayerDigest&, const Status&)> seal_ended = {};
     LayerWatch* watch = nullptr;  // told of every layer that is opened unsealed; may be missing
-    LayerSync::Delay sync = {};
   };
 
-  LiveLayers(const LiveLayer::Parts& parts, LayerFolders& folders, Options options);
+  // Borrows folders and sync.
+  LiveLayers(const LiveLayer::Parts& parts, LayerFolders& folders, LayerSync& sync, Options options);
   // As Stop; then closes every layer. Files stay.
   ~LiveLayers();
 
@@ -107,13 +108,15 @@ class LiveLayers {
 
   const LiveLayer::Parts parts_;
   LayerFolders& folders_;
+  LayerSync& sync_;
   const StatePaths& paths_;
   const Options options_;
-  LayerNumbers numbers_;
+  LayerNumbers& numbers_;
   const uint32_t first_recording_mount_;  // those before it are an earlier process's
   std::atomic<uint32_t> next_recording_mount_;
 
-  const std::shared_ptr<OpenGate> early_gate_ = std::make_shared<OpenGate>();  // closed when this goes
+  const std::shared_ptr<OpenGate> early_gate_ = std::make_shared<OpenGate>();   // closed when this goes
+  const std::shared_ptr<OpenGate> settle_gate_ = std::make_shared<OpenGate>();  // so is this one
 
   mutable Mutex mutex_;  // before the leaves of layers and numbers
   CondVar unclaimed_;
@@ -122,7 +125,6 @@ class LiveLayers {
   uint64_t early_wishes_ SOCI_GUARDED_BY(mutex_) = 0;
   bool closing_ SOCI_GUARDED_BY(mutex_) = false;
   std::unique_ptr<ThreadPool> sealing_;
-  std::unique_ptr<LayerSync> sync_;
 };
 
 }  // namespace soci

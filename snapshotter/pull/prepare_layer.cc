@@ -9,6 +9,7 @@
 #include "indexer/table/layer_table.h"
 #include "indexer/table/table_compiler.h"
 #include "indexer/ztoc/ztoc.h"
+#include "snapshotter/pull/layer_numbers.h"
 #include "snapshotter/unpack/unsynced_mark.h"
 
 namespace soci {
@@ -43,7 +44,7 @@ bool IsSealed(const std::string& layer_folder) {
 }
 
 Result<ReadyLayer> PrepareLayer(RegistryClient& registry, const LayerToPrepare& wanted, const std::string& layer_folder,
-                                const FetchContext& context) {
+                                LayerNumbers& numbers, const FetchContext& context) {
   const oci::LayerDigest layer(wanted.layer.digest);
   if (auto adopted = AdoptLayer(layer, layer_folder); adopted.ok()) {
     // A layer's folder serves every image that has it; the index of one image must not decide what another one reads.
@@ -73,6 +74,7 @@ Result<ReadyLayer> PrepareLayer(RegistryClient& registry, const LayerToPrepare& 
   SOCI_ASSIGN_OR_RETURN(std::string table, Compile(ztoc, layer, origin));
   SOCI_RETURN_IF_ERROR(ReplaceFile(layer_folder + "/ztoc", ztoc, 0600));
   SOCI_RETURN_IF_ERROR(ReplaceFile(layer_folder + "/table", table, 0600));
+  origin.number = numbers.Take(layer);
   SOCI_RETURN_IF_ERROR(WriteOrigin(layer_folder, origin));
   SOCI_ASSIGN_OR_RETURN(ready.table, LayerTable::Open(layer_folder + "/table", layer));
   SOCI_RETURN_IF_ERROR(CheckPlaceInImage(*ready.table, wanted.lowest));

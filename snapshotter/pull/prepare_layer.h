@@ -13,6 +13,7 @@
 
 namespace soci {
 
+class LayerNumbers;
 class LayerTable;
 class RegistryClient;
 
@@ -34,7 +35,7 @@ struct ReadyLayer {
 // kInvalidArgument if the zTOC is unsound or contradicts the manifest, or by CheckPlaceInImage; otherwise what fetching
 // says.
 Result<ReadyLayer> PrepareLayer(RegistryClient& registry, const LayerToPrepare& wanted, const std::string& layer_folder,
-                                const FetchContext& context);
+                                LayerNumbers& numbers, const FetchContext& context);
 
 // Whether the folder holds a sealed layer: its files, verified against the DiffID of its origin.
 bool IsSealed(const std::string& layer_folder);

@@ -89,6 +89,20 @@ FetchSchedulerOptions SchedulerOptions(const SimulationOptions& options) {
 
 }  // namespace
 
+Status HashedBackingStore::WriteSpan(SpanId span, ByteSpan decoded) {
+  SOCI_RETURN_IF_ERROR(FakeBackingStore::WriteSpan(span, decoded));
+  for (int i = 0; i < 5 && hashed_ < table_.span_count() && IsPresent(SpanId{hashed_}); ++i) ++hashed_;
+  return OkStatus();
+}
+
+uint64_t HashedBackingStore::behind() const {
+  uint64_t bytes = 0;
+  for (uint32_t i = hashed_; i < table_.span_count(); ++i) {
+    if (IsPresent(SpanId{i})) bytes += table_.Extent(SpanId{i}).uncompressed.size();
+  }
+  return bytes;
+}
+
 SpanMap SpanMap::Even(uint32_t spans, uint64_t compressed_size, uint64_t uncompressed_size) {
   SpanMap map;
   for (uint64_t i = 0; i <= spans; ++i) {
@@ -106,12 +120,13 @@ SimulatedLayer::SimulatedLayer(Simulation& simulation, const SpanMap& map, const
   const SpanMap small = Shrink(map);
   blob_ = Noise(small.compressed.back());
   small_ = std::make_shared<SimulatedTable>(small, blob_);
-  store_ = std::make_unique<FakeBackingStore>(small_->span_count());
+  store_ = std::make_unique<HashedBackingStore>(*small_);
   source_ = simulation.link().MakeSource(blob_);
   LayerFetcherOptions options;
   options.host = host;
   options.decoder = &decoder;
   options.wanted_range /= kScale;
+  options.fill_near /= kScale;
   options.fill_range = simulation.options().fill_range / kScale;
   fetcher_ = MakeLayerFetcher(simulation.scheduler(), small_, *source_, *store_, options);
 }

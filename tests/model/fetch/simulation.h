@@ -59,6 +59,20 @@ struct SimulationOptions {
 
 class Simulation;
 
+// Hashes what it has in order, beside the writes, as LayerStore does.
+class HashedBackingStore final : public FakeBackingStore {
+ public:
+  explicit HashedBackingStore(const LayerTable& table) : FakeBackingStore(table.span_count()), table_(table) {}
+
+  Status WriteSpan(SpanId span, ByteSpan decoded) override;
+  // Compressed bytes of what is present and not hashed.
+  uint64_t behind() const;
+
+ private:
+  const LayerTable& table_;
+  uint32_t hashed_ = 0;  // spans
+};
+
 // One layer, mounted.
 class SimulatedLayer {
  public:
@@ -68,13 +82,18 @@ class SimulatedLayer {
   bool Read(InodeId file, const UncompressedRange& content, const UncompressedRange& wanted,
             std::function<void()> done);
   void StartFill() {
-    fetcher_->StartFill([this] { complete_at_ = Now(); });
+    fetcher_->StartFill([this] {
+      complete_at_ = Now();
+      left_to_hash_ = store_->behind();
+    });
   }
   LayerFetcher& fetcher() { return *fetcher_; }
   const LayerTable& table() const { return *real_; }
-  FakeBackingStore& store() { return *store_; }
+  HashedBackingStore& store() { return *store_; }
   // When fill was done.
   std::optional<Clock::TimePoint> complete_at() const { return complete_at_; }
+  // What was not hashed yet then; small bytes, uncompressed.
+  uint64_t left_to_hash() const { return left_to_hash_; }
   void Close() { fetcher_.reset(); }
 
  private:
@@ -84,11 +103,12 @@ class SimulatedLayer {
   std::shared_ptr<const LayerTable> real_;
   std::shared_ptr<const LayerTable> small_;
   std::string blob_;
-  std::unique_ptr<FakeBackingStore> store_;
+  std::unique_ptr<HashedBackingStore> store_;
   std::unique_ptr<ByteSource> source_;
   std::unique_ptr<LayerFetcher> fetcher_;
   ReadAhead read_ahead_;
   std::optional<Clock::TimePoint> complete_at_;
+  uint64_t left_to_hash_ = 0;
 };
 
 class Simulation {

@@ -76,7 +76,7 @@ class FillCursorTest : public FlightTableTest {
 
   Clock::TimePoint now_{};
   FakeBackingStore store_{10};
-  FillCursor cursor_{table, store_, flights_};
+  FillCursor cursor_{table, store_, flights_, 40};
 };
 
 TEST_F(FillCursorTest, TakesWhatIsMissingInOrderRoundAndRound) {
@@ -99,6 +99,16 @@ TEST_F(FillCursorTest, StaysNearTheProgramWhileItMissesSpansAndThenGoesBackToThe
   now_ += std::chrono::milliseconds(100);
   EXPECT_THAT(cursor_.NextRange(now_, 25), ElementsAre(kSpan(0), kSpan(1)));
   EXPECT_THAT(cursor_.NextRange(now_, 25), ElementsAre(kSpan(2), kSpan(3)));
+}
+
+TEST_F(FillCursorTest, StaysNearAMissForSoManyBytesAndGoesOnWhereTheDiffIdIsHashed) {
+  Write(0);
+  cursor_.MoveTo(SpanId{5}, now_);
+  EXPECT_THAT(cursor_.NextRange(now_, 25), ElementsAre(kSpan(5), kSpan(6)));
+  EXPECT_THAT(cursor_.NextRange(now_, 25), ElementsAre(kSpan(7), kSpan(8)));
+  EXPECT_THAT(cursor_.NextRange(now_, 15), ElementsAre(kSpan(1)));
+  cursor_.MoveTo(SpanId{9}, now_);
+  EXPECT_THAT(cursor_.NextRange(now_, 25), ElementsAre(kSpan(9)));
 }
 
 TEST_F(FillCursorTest, LooksAgainOnlyWhenSomethingIsMissingAgain) {

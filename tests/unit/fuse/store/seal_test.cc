@@ -44,6 +44,32 @@ TEST_F(SealTest, TheSealedFolderIsTheLayerAndNothingElseIsLeft) {
   }
 }
 
+TEST_F(SealTest, WhatComesInOrderOrFillsHolesInOrderLeavesNothingToHash) {
+  for (const uint32_t first : {1u, 2u, 3u, 5u}) {  // each so many of the spans come before all others
+    (void)RemoveTree(folder_);
+    const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
+    const auto store = Open(layer);
+    for (uint32_t i = 0; i < layer.table->span_count(); i += first) ASSERT_TRUE(Put(*store, layer, SpanId{i}).ok());
+    while (const auto missing = store->NextMissing(SpanId{0})) ASSERT_TRUE(Put(*store, layer, *missing).ok());
+    EXPECT_EQ(store->hashed_bytes(), layer.table->uncompressed_size()) << first;
+  }
+}
+
+TEST_F(SealTest, WhatWasReadAtRandomIsHashedWhileFillGoesOn) {
+  const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
+  const uint32_t count = layer.table->span_count();
+  ASSERT_GT(count, 20u);
+  const auto store = Open(layer);
+  const std::vector<SpanId> shuffled = ShuffledSpans(layer, 3);
+  for (uint32_t i = 0; i < count / 3; ++i) ASSERT_TRUE(Put(*store, layer, shuffled[i]).ok());
+  SpanId last{};
+  while (const auto missing = store->NextMissing(SpanId{0})) ASSERT_TRUE(Put(*store, layer, last = *missing).ok());
+  // Four are read back beside each that is written.
+  const SpanId hashed{std::min(count, ToIndex(last) + 5)};
+  EXPECT_GE(store->hashed_bytes(), hashed == SpanId{count} ? layer.table->uncompressed_size()
+                                                           : layer.table->Extent(hashed).uncompressed.begin);
+}
+
 TEST_F(SealTest, FilesAreReadableInAnotherProcessAfterwards) {
   const IndexedLayer layer = MakeIndexedLayer(SampleTar().Finish());
   ASSERT_NO_FATAL_FAILURE(SealInAnEarlierProcess(layer));

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <string>
+#include <thread>
 
 #include "indexer/ztoc/layer_hasher.h"
 #include "tests/support/tar_builder.h"
@@ -46,6 +49,27 @@ TEST(BlockThreads, AReaderThatRefusesEndsItForAll) {
   EXPECT_TRUE(absl::IsDataLoss(status));
   EXPECT_TRUE(absl::IsDataLoss(threads.Drain()));
   EXPECT_EQ(pieces, 1u);
+}
+
+// So what is left to hash and to write when a layer's last byte is decoded is two megabytes, however large it is.
+TEST(BlockThreads, NoReaderIsMoreThanAFewBlocksBehind) {
+  constexpr uint64_t kMost = 2 << 20, kPiece = 100'000;
+  std::atomic<uint64_t> pushed = 0;
+  uint64_t read = 0, behind = 0;
+  BlockThreads threads({[&](ByteSpan piece) {
+    while (read == 0 && pushed < kMost - kPiece) std::this_thread::yield();  // as far behind as it may be
+    behind = std::max(behind, pushed - read);
+    read += piece.size();
+    return OkStatus();
+  }});
+  const std::string bytes(kPiece, 'x');
+  for (int i = 0; i < 500; ++i) {
+    ASSERT_EQ(threads.Push(AsBytes(bytes)), OkStatus());
+    pushed += bytes.size();
+  }
+  ASSERT_EQ(threads.Drain(), OkStatus());
+  EXPECT_EQ(read, pushed);
+  EXPECT_LE(behind, kMost + (256 << 10)) << "and the block that is being filled";
 }
 
 TEST(BlockThreads, OneThatIsGivenUpEnds) {

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <condition_variable>
+#include <future>
 
 #include "indexer/base/file_io.h"
 #include "snapshotter/pull/list_folder.h"
@@ -303,6 +304,30 @@ TEST_F(LazyLayerProviderTest, LayersAreFilledAndSealedAndUnpackedWithoutWaitingF
   for (const Status& sealed : parts_->WaitForSeals(contents.size())) ASSERT_TRUE(sealed.ok()) << sealed;
   for (const LayerReport& report : parts_->live->Report()) EXPECT_EQ(report.state, LayerState::kSealed);
   EXPECT_EQ(test::SyncCount(), before);
+}
+
+TEST_F(LazyLayerProviderTest, SealedAndUnpackedLayersShareOneSync) {
+  const IndexedImage lazy = PushIndexedImage(registry_, {"a", "b", "c", "d"});
+  const IndexedImage whole = PushIndexedImage(registry_, {"x", "y", "z"}, {}, false, "registry.example/whole:v1");
+  sync_ = {std::chrono::milliseconds(0), std::chrono::milliseconds(0)};
+  Start(true, true);
+  ASSERT_TRUE(MakeDirectories(paths_.LayersFolder()).ok());
+  std::promise<void> begun, all_came, done;
+  parts_->layer_sync.Later([&] {
+    begun.set_value();
+    all_came.get_future().wait();
+  });
+  begun.get_future().wait();
+  const int before = test::SyncCount();
+  for (size_t i = 0; i < 4; ++i) ASSERT_EQ(Provide(lazy, i), "");
+  for (size_t i = 0; i < 3; ++i) ASSERT_EQ(Provide(whole, i), "");
+  for (const Status& sealed : parts_->WaitForSeals(4)) ASSERT_TRUE(sealed.ok()) << sealed;
+  parts_->layer_sync.Later([&] { done.set_value(); });
+  all_came.set_value();
+  done.get_future().wait();
+  EXPECT_EQ(test::SyncCount(), before + 1);
+  for (size_t i = 0; i < 4; ++i) EXPECT_FALSE(Exists(paths_.LayerFolder(Layer(lazy, i)) + "/presence"));
+  for (size_t i = 0; i < 3; ++i) EXPECT_FALSE(Exists(paths_.LayerFolder(Layer(whole, i)) + "/unsynced"));
 }
 
 TEST_F(LazyLayerProviderTest, ASealedLayerIsSettledWhenTheDiskHasItAndIfNeedBeByTheNextProcess) {

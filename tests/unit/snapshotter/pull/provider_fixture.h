@@ -13,6 +13,7 @@
 #include "fuse/fetch/fetch_scheduler.h"
 #include "fuse/store/fd_cache.h"
 #include "indexer/base/file_io.h"
+#include "snapshotter/pull/layer_sync.h"
 #include "snapshotter/pull/lazy_layer_provider.h"
 #include "tests/fakes/fake_mounter.h"
 #include "tests/support/temporary_directory.h"
@@ -24,19 +25,19 @@ struct ProviderParts {
   ProviderParts(const StatePaths& paths, RegistryClient& registry, Mounter& mounter, bool fill, bool unpack,
                 LayerSync::Delay sync = {}, LayerWatch* watch = nullptr)
       : folders(paths),
-        unpacks(registry, folders, {.window = {}, .sync = sync}),
+        layer_sync(paths.LayersFolder(), sync),
+        unpacks(registry, folders, layer_sync, {.window = {}}),
         sessions(registry, folders, SystemClock(), SessionOptions(watch != nullptr), unpack ? &unpacks : nullptr),
         parts{registry, scheduler, mounter, files, io, {}} {
     LiveLayers::Options options;
     options.fill = fill;
-    options.sync = sync;
     options.watch = watch;
     options.seal_ended = [this](const oci::LayerDigest&, const Status& status) {
       std::lock_guard lock(mutex);
       seals.push_back(status);
       changed.notify_all();
     };
-    live = std::make_unique<LiveLayers>(parts, folders, options);
+    live = std::make_unique<LiveLayers>(parts, folders, layer_sync, options);
     provider = std::make_unique<LazyLayerProvider>(sessions, *live, folders, SystemClock());
   }
 
@@ -69,6 +70,7 @@ struct ProviderParts {
   FdCache files;
   ThreadPool io{"cold-read", 1};
   LayerFolders folders;
+  LayerSync layer_sync;
   LayerUnpacks unpacks;
   ImageSessions sessions;
   LiveLayer::Parts parts;

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "indexer/base/unique_fd.h"
+#include "tests/unit/snapshotter/pull/folder_count.h"
 #include "tests/unit/snapshotter/pull/provider_fixture.h"
 
 namespace soci::test {
@@ -36,14 +37,15 @@ class Barrier {
   size_t inside_ = 0;
 };
 
-// Counts how often the tables of an image's layers are opened.
-class TableOpens {
+// Counts what happens to the files of one name in the folders of an image's layers; `event` as for inotify.
+class FileEvents {
  public:
-  TableOpens(const StatePaths& paths, const IndexedImage& image) : watch_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
+  FileEvents(const StatePaths& paths, const IndexedImage& image, std::string name, uint32_t event)
+      : name_(std::move(name)), watch_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
     for (const oci::Descriptor& layer : image.layers) {
       const std::string folder = paths.LayerFolder(oci::LayerDigest(layer.digest));
       EXPECT_TRUE(MakeDirectories(folder).ok());
-      EXPECT_GE(::inotify_add_watch(watch_.get(), folder.c_str(), IN_OPEN), 0);
+      EXPECT_GE(::inotify_add_watch(watch_.get(), folder.c_str(), event), 0);
     }
   }
   size_t Count() {
@@ -51,7 +53,7 @@ class TableOpens {
     for (ssize_t size; (size = ::read(watch_.get(), buffer, sizeof buffer)) > 0;) {
       for (ssize_t at = 0; at < size;) {
         const auto* event = reinterpret_cast<const inotify_event*>(buffer + at);
-        if (event->len > 0 && std::string_view(event->name) == "table") ++count_;
+        if (event->len > 0 && event->name == name_) ++count_;
         at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
       }
     }
@@ -59,6 +61,7 @@ class TableOpens {
   }
 
  private:
+  const std::string name_;
   const UniqueFd watch_;
   size_t count_ = 0;
 };
@@ -107,12 +110,26 @@ TEST_F(StartPath, FortyLayersTakeFourDocumentsAndTheirZtocsManyAtOnce) {
     if (is_ztoc && !ztocs.Meet()) together = false;
     return OkStatus();
   };
-  TableOpens opens(paths_, image);
+  FileEvents opens(paths_, image, "table", IN_OPEN);
   ASSERT_NO_FATAL_FAILURE(StartWithAllLayers(image));
   EXPECT_TRUE(together);
   // Manifest, config, referrers, index; and nothing for a layer but its zTOC. Opening a blob asks nothing yet.
   EXPECT_EQ(registry_.requests().size() - before, 4 + kLayers + Requests("OPEN blobs"));
   EXPECT_EQ(opens.Count(), kLayers);
+}
+
+TEST_F(StartPath, EachLayersOriginIsWrittenOnce) {
+  const IndexedImage image = PushFortyLayers();
+  FileEvents origins(paths_, image, "origin.json", IN_MOVED_TO);
+  ASSERT_NO_FATAL_FAILURE(StartWithAllLayers(image));
+  EXPECT_EQ(origins.Count(), kLayers);
+}
+
+TEST_F(StartPath, EachLayersFolderIsMadeOnce) {
+  const IndexedImage image = PushFortyLayers();
+  const int before = FolderCount();
+  ASSERT_NO_FATAL_FAILURE(StartWithAllLayers(image));
+  EXPECT_LE(FolderCount() - before, static_cast<int>(kLayers) + 8) << "and the ways to the first of them";
 }
 
 TEST_F(StartPath, TheNextStartCompilesNothingAndAsksNothing) {
@@ -121,7 +138,7 @@ TEST_F(StartPath, TheNextStartCompilesNothingAndAsksNothing) {
   Stop();
   const std::vector<ino_t> tables = Tables(image);
   const size_t asked = Requests("GET ");
-  TableOpens opens(paths_, image);
+  FileEvents opens(paths_, image, "table", IN_OPEN);
   Start(false);
   for (size_t i = 0; i < kLayers; ++i) {
     ASSERT_TRUE(provider().Restore(Layer(image, i), image.RequestLabels(i), LayerProvider::RestoreFrom::kDisk).ok());
@@ -137,7 +154,7 @@ TEST_F(StartPath, APullOfWhatIsHereFetchesNoZtocAndCompilesNothing) {
   Stop();
   const std::vector<ino_t> tables = Tables(image);
   const size_t asked = Requests("GET ");
-  TableOpens opens(paths_, image);
+  FileEvents opens(paths_, image, "table", IN_OPEN);
   ASSERT_NO_FATAL_FAILURE(StartWithAllLayers(image));
   EXPECT_EQ(Tables(image), tables);
   EXPECT_EQ(Requests("GET "), asked + 4);
