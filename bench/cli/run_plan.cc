@@ -13,6 +13,7 @@ namespace soci::bench {
 namespace {
 
 constexpr int kRepeats = 3;
+constexpr char kUsualLink[] = "A";
 
 Status Wrong(std::string text) { return absl::InvalidArgumentError(std::move(text)); }
 
@@ -95,7 +96,8 @@ Status SetHosts(const RunOptions& options, int hosts, ScenarioPlan& plan) {
 }
 
 Status AddNamed(const RunOptions& options, const CatalogEntry& entry, std::vector<PlannedScenario>& planned) {
-  for (const std::string& link : entry.links) {
+  const bool own_links = options.link.empty() || entry.keeps_link;
+  for (const std::string& link : own_links ? entry.links : std::vector<std::string>{options.link}) {
     PlannedScenario scenario;
     SOCI_ASSIGN_OR_RETURN(scenario.plan, Common(options, link));
     scenario.plan.name = entry.name;
@@ -134,7 +136,7 @@ soci::Result<std::vector<PlannedScenario>> PlanScenarios(const RunOptions& optio
     return planned;
   }
   PlannedScenario own;
-  SOCI_ASSIGN_OR_RETURN(own.plan, Common(options, options.link));
+  SOCI_ASSIGN_OR_RETURN(own.plan, Common(options, options.link.empty() ? kUsualLink : options.link));
   own.plan.name = options.name;
   SOCI_RETURN_IF_ERROR(SetHosts(options, options.hosts, own.plan));
   if (own.plan.link.disk_bytes_per_second > 0) SOCI_RETURN_IF_ERROR(LimitedDisk::Supported());

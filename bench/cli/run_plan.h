@@ -15,7 +15,8 @@ struct RunOptions {
   std::vector<std::string> scenarios;
   std::string images_folder = "build/bench/images";  // where scenarios find their images
   std::vector<std::string> modes, snapshotters, marks;
-  std::string name = "run", link = "A";
+  std::string name = "run";
+  std::string link;  // empty: A, or what a scenario names
   std::string work, ready_line, ready_http;
   uint16_t ready_port = 0;
   bool stop_when_ready = false, no_wait = false;

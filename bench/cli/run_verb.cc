@@ -146,9 +146,9 @@ void AddRunVerb(CLI::App& app, int& exit_code) {
   CLI::App* verb = app.add_subcommand("run", "pull and run images in several modes, from nothing, and measure");
   AddWhat(*verb, *options);
   AddWork(*verb, *options);
-  verb->add_option("--link", options->link, "A, B, C, D or DELAY,CONNECTION_RATE,TOTAL_RATE[,...]")
-      ->take_last()
-      ->capture_default_str();
+  verb->add_option("--link", options->link,
+                   "A, B, C, D or DELAY,CONNECTION_RATE,TOTAL_RATE[,...]; else A, or those that a scenario names")
+      ->take_last();
   verb->add_option("--link-port", options->link_port, "Port of 127.0.0.1 that the link listens on; else a free one");
   verb->add_option("-n,--repeats", options->repeats, "Runs of each mode (default 3)")->check(CLI::Range(1, 1000));
   verb->add_option("--hosts", options->hosts, "Hosts that start at once, each in namespaces of its own")

@@ -47,6 +47,7 @@ std::string WhyUnsteady(const std::string& count, bool fills) {
   for (const char* beginning : {"soci_demand_joins_", "soci_overtaken_", "soci_hedged_", "soci_fetched_twice_"}) {
     if (BeginsWith(count, beginning)) return "a matter of time, not judged";
   }
+  if (BeginsWith(count, "link_")) return "what was done to it, not judged";
   if (!fills || count == "bytes until fully local") return "";
   for (const char* beginning :
        {"requests until ", "bytes until ", "soci_demand_", "soci_fetched_", "written to disk"}) {

@@ -105,6 +105,7 @@ std::vector<CatalogEntry> MadeImages() {
                  {"A,flip=10%"},
                  "epoch",
                  {"lazy"}});
+  all.back().keeps_link = true;
   all.back().note = "The work compares every byte that it reads, and fails on a wrong one.";
   CatalogEntry gang{"gang-start", "four hosts at once behind one uplink", "S", {"A"}, "import", {"containerd", "lazy"}};
   gang.hosts = 4;
@@ -116,6 +117,7 @@ std::vector<CatalogEntry> MadeImages() {
                  "import",
                  {"containerd", "lazy", "full"}});
   all.back().wait_until_local = true;
+  all.back().keeps_link = true;
   return all;
 }
 
@@ -148,6 +150,7 @@ std::vector<CatalogEntry> RealImages() {
                  {"lazy", "lazy+replay"},
                  kOnDemandOnly});
   all.push_back({"index-cost", "what making the index takes, and its size", "pytorch", {"none"}, "torch", {}});
+  all.back().keeps_link = true;
   all.push_back({"daemon-cost",
                  "processor and memory of a whole delivery",
                  "pytorch",

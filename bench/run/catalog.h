@@ -16,12 +16,13 @@ struct CatalogEntry {
   std::string name;
   std::string question;  // what it answers, for people
   std::string image;
-  std::vector<std::string> links;
-  std::string workload;  // a name that NamedWorkload() knows
+  std::vector<std::string> links;  // --link stands for all of them, unless `keeps_link`
+  std::string workload;            // a name that NamedWorkload() knows
   std::vector<std::string> modes;
   std::string daemon_flags = {};  // of our daemon, for this scenario only
   bool wait_until_local = false;
-  int hosts = 1;  // that start at once, behind one link
+  bool keeps_link = false;  // the link is what it is about
+  int hosts = 1;            // that start at once, behind one link
   // When the work says this, our daemon is killed and started again; or ended in order and started again; or the
   // registry is out of reach for some seconds.
   std::string kill_daemon_at = {}, upgrade_daemon_at = {}, registry_down_at = {};

@@ -54,6 +54,14 @@ std::unique_ptr<Link> StartLink(LinkOptions options, const Stage& stage, const s
   return *std::move(link);
 }
 
+// What the link did to this run's answers on purpose: without it nobody could tell whether anything went wrong at all.
+std::map<std::string, double> FaultsSince(const LinkCounters& before, const LinkCounters& now) {
+  return {{"link_bits_turned", static_cast<double>(now.flips - before.flips)},
+          {"link_answers_refused", static_cast<double>(now.unavailable - before.unavailable)},
+          {"link_answers_cut", static_cast<double>(now.resets - before.resets)},
+          {"link_answers_held_up", static_cast<double>(now.stalls - before.stalls)}};
+}
+
 std::string Address(const Link& link, const std::optional<Hub>& hub) {
   return fmt::format("{}:{}", hub ? Hub::kAddress : "127.0.0.1", link.port());
 }
@@ -145,7 +153,9 @@ Scenario RunScenario(const Stage& stage, ColdMachine& machine, const ScenarioPla
       run.say(OneLine(failed));
       continue;
     }
+    const LinkCounters before = link->counters();
     scenario.runs.push_back(plan.hosts > 1 ? MeasureGang(run, plan.hosts) : MeasureRun(run));
+    if (plan.link.faults.any()) scenario.runs.back().counts.merge(FaultsSince(before, link->counters()));
     run.say(OneLine(scenario.runs.back()));
   }
   return scenario;
