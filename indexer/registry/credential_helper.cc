@@ -1,26 +1,24 @@
 #include "indexer/registry/credential_helper.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <cstring>
+#include <cstdlib>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "indexer/base/spawn.h"
 #include "indexer/base/unique_fd.h"
 #include "indexer/base/units.h"
-
-extern char** environ;
 
 namespace soci {
 namespace {
@@ -28,7 +26,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr size_t kOutputLimit = 1_MiB;
-constexpr const char* kDefaultPath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+constexpr const char* kDefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 // The helper process and our ends of its standard input and output (one socket, so that a write to a helper that is
 // gone is an error and no signal).
@@ -37,17 +35,11 @@ struct Child {
   UniqueFd socket;
 };
 
-std::vector<std::string> Environment(const CredentialHelperOptions& options) {
-  std::vector<std::string> variables;
-  bool has_home = false, has_path = false;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    has_home = has_home || std::strncmp(*entry, "HOME=", 5) == 0;
-    has_path = has_path || std::strncmp(*entry, "PATH=", 5) == 0;
-    variables.emplace_back(*entry);
-  }
-  if (!has_home && !options.home.empty()) variables.push_back("HOME=" + options.home);
-  if (!has_path) variables.emplace_back(kDefaultPath);
-  return variables;
+std::map<std::string, std::string> Environment(const CredentialHelperOptions& options) {
+  std::map<std::string, std::string> environment;
+  if (std::getenv("HOME") == nullptr && !options.home.empty()) environment["HOME"] = options.home;
+  if (std::getenv("PATH") == nullptr) environment["PATH"] = kDefaultPath;
+  return environment;
 }
 
 bool IsPlainName(const std::string& name) {
@@ -59,33 +51,11 @@ Result<Child> Spawn(const std::string& program, const CredentialHelperOptions& o
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return ErrnoStatus(errno, program);
   Child child;
   child.socket.Reset(ends[0]);
-  UniqueFd theirs(ends[1]);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, theirs.get(), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, theirs.get(), STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none;
-  sigemptyset(&none);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setpgroup(&attributes, 0);  // its own group, so that what it starts dies with it
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-
-  std::vector<std::string> variables = Environment(options);
-  std::vector<char*> envp;
-  for (std::string& variable : variables) envp.push_back(variable.data());
-  envp.push_back(nullptr);
-  std::string argument = "get", name = program;
-  char* argv[] = {name.data(), argument.data(), nullptr};
-  int error = ::posix_spawnp(&child.pid, program.c_str(), &actions, &attributes, argv, envp.data());
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  if (error == ENOENT) return absl::NotFoundError(fmt::format("{}: no such program in PATH", program));
-  if (error != 0) return ErrnoStatus(error, program);
+  const UniqueFd theirs(ends[1]);
+  SOCI_ASSIGN_OR_RETURN(child.pid, StartProgram({.arguments = {program, "get"},
+                                                 .input = theirs.get(),
+                                                 .output = theirs.get(),
+                                                 .environment = Environment(options)}));
   return child;
 }
 
@@ -124,7 +94,7 @@ Result<int> Collect(pid_t pid, SteadyClock::time_point deadline) {
   int status = 0;
   while (true) {
     pid_t ended = ::waitpid(pid, &status, WNOHANG);
-    if (ended == pid) return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    if (ended == pid) return ExitCodeOf(status);
     if (ended < 0 && errno != EINTR) return ErrnoStatus(errno, "waiting for it");
     if (SteadyClock::now() >= deadline) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(2));

@@ -3,41 +3,18 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 
-extern char** environ;
+#include "indexer/base/spawn.h"
 
 namespace soci {
 namespace {
 
 constexpr size_t kLongestLine = 64 << 10;
-
-int Spawn(pid_t& pid, std::vector<std::string> arguments, int output, int errors) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none;
-  sigemptyset(&none);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  const int error = ::posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  return error;
-}
 
 void WriteAll(int to, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -52,7 +29,6 @@ void WriteAll(int to, std::string_view bytes) {
 
 Result<std::unique_ptr<WatchedProgram>> WatchedProgram::Start(std::vector<std::string> arguments, std::string text) {
   std::unique_ptr<WatchedProgram> program(new WatchedProgram(std::move(text)));
-  const std::string name = arguments.front();
   std::array<UniqueFd, 2> theirs;
   for (size_t i = 0; i < theirs.size(); ++i) {
     std::array<int, 2> ends{};
@@ -62,9 +38,9 @@ Result<std::unique_ptr<WatchedProgram>> WatchedProgram::Start(std::vector<std::s
     theirs[i].Reset(ends[1]);
     ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
   }
-  const int error = Spawn(program->pid_, std::move(arguments), theirs[0].get(), theirs[1].get());
-  if (error == ENOENT) return absl::NotFoundError(name + ": no such program in PATH");
-  if (error != 0) return ErrnoStatus(error, "starting " + name);
+  SOCI_ASSIGN_OR_RETURN(
+      program->pid_,
+      StartProgram({.arguments = std::move(arguments), .output = theirs[0].get(), .errors = theirs[1].get()}));
   program->pidfd_.Reset(static_cast<int>(::syscall(SYS_pidfd_open, program->pid_, 0)));
   return program;
 }
@@ -125,7 +101,7 @@ void WatchedProgram::Reap(bool block) {
   } while (reaped < 0 && errno == EINTR);
   if (reaped != pid_) return;
   ended_ = true;
-  exit_code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  exit_code_ = ExitCodeOf(status);
 }
 
 }  // namespace soci

@@ -3,73 +3,29 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <stdexcept>
 #include <thread>
 
+#include "indexer/base/spawn.h"
 #include "indexer/base/unique_fd.h"
-
-extern char** environ;
 
 namespace soci::test {
 namespace {
 
-// Every signal's default action and an empty mask, whatever the test program has set.
-void ResetSignals(posix_spawnattr_t* attributes) {
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(attributes, &none);
-  posix_spawnattr_setsigdefault(attributes, &all);
-  // A process group of its own: Ctrl-C is for the program that started it, which then ends it in order.
-  posix_spawnattr_setpgroup(attributes, 0);
-  posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-}
-
-std::vector<std::string> Environment(const ProcessOptions& options) {
-  std::vector<std::string> environment;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    if (options.environment.count(text.substr(0, text.find('='))) == 0) environment.push_back(text);
-  }
-  for (const auto& [name, value] : options.environment) environment.push_back(name + "=" + value);
-  return environment;
-}
-
-std::vector<char*> Pointers(std::vector<std::string>& strings) {
-  std::vector<char*> pointers;
-  for (std::string& string : strings) pointers.push_back(string.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 pid_t Spawn(std::vector<std::string> arguments, int out, int err, const ProcessOptions& options) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, out, 1);
-  posix_spawn_file_actions_adddup2(&actions, err, 2);
-  if (!options.directory.empty()) posix_spawn_file_actions_addchdir_np(&actions, options.directory.c_str());
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  ResetSignals(&attributes);
-  std::vector<std::string> environment = Environment(options);
-  pid_t pid = -1;
-  const int error = ::posix_spawnp(&pid, arguments[0].c_str(), &actions, &attributes, Pointers(arguments).data(),
-                                   Pointers(environment).data());
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw std::runtime_error("cannot start " + arguments[0] + ": " + std::strerror(error));
-  return pid;
+  const auto pid = StartProgram({.arguments = std::move(arguments),
+                                 .output = out,
+                                 .errors = err,
+                                 .environment = options.environment,
+                                 .directory = options.directory});
+  if (!pid.ok()) throw std::runtime_error(std::string(Message(pid.status())));
+  return *pid;
 }
-
-int ExitCode(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
 // Reads both pipes until they end; false when the time is over first.
 bool ReadAll(int out, int err, std::chrono::steady_clock::time_point deadline, CommandResult& result) {
@@ -118,7 +74,7 @@ CommandResult RunCommand(const std::vector<std::string>& arguments, std::chrono:
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  result.exit_code = ExitCode(status);
+  result.exit_code = ExitCodeOf(status);
   return result;
 }
 
@@ -151,19 +107,19 @@ int Process::Wait(std::chrono::seconds timeout) {
   if (!WaitUntil([this] { return Reap(false); }, timeout)) {
     throw std::runtime_error("process " + std::to_string(pid_) + " did not end");
   }
-  return ExitCode(status_);
+  return ExitCodeOf(status_);
 }
 
 int Process::Stop(std::chrono::seconds grace) {
   Signal(SIGTERM);
   if (!WaitUntil([this] { return Reap(false); }, grace)) Kill();
-  return ExitCode(status_);
+  return ExitCodeOf(status_);
 }
 
 int Process::Kill() {
   Signal(SIGKILL);
   Reap(true);
-  return ExitCode(status_);
+  return ExitCodeOf(status_);
 }
 
 }  // namespace soci::test
