@@ -26,6 +26,8 @@
 namespace soci::bench {
 namespace {
 
+constexpr int kInterrupted = 130;
+
 void Say(const std::string& line) { fmt::print(stderr, "soci-bench: {}\n", line); }
 
 std::string ProgramsFolder() { return std::filesystem::read_symlink("/proc/self/exe").parent_path().string(); }
@@ -35,7 +37,7 @@ StagedImage Staged(Stage& stage, RegistryClient& registry, const PlannedScenario
   const std::string& key = scenario.folder.empty() ? scenario.reference : scenario.folder;
   const auto known = staged.find(key);
   if (known != staged.end()) return known->second;
-  return staged[key] = scenario.folder.empty() ? stage.AddImage(registry, key, stop) : stage.AddFolder(key);
+  return staged[key] = scenario.folder.empty() ? stage.AddImage(registry, key, stop) : stage.AddFolder(key, stop);
 }
 
 void Calibrate(const ScenarioPlan& plan, Result& result) {
@@ -71,6 +73,14 @@ int RunAll(const RunOptions& options, const std::vector<PlannedScenario>& planne
   if (!registry.ok()) throw std::runtime_error(std::string(Message(registry.status())));
   Result result;
   result.environment = ThisEnvironment(programs);
+  for (const PlannedScenario& scenario : planned) {
+    for (const Contestant& contestant : scenario.plan.contestants) {
+      std::string& version = result.environment.others[contestant.mode];
+      if (version.empty()) version = VersionOf(contestant);
+      if (version.empty()) result.environment.others.erase(contestant.mode);
+    }
+  }
+  for (const std::string& line : EnvironmentLines(result.environment)) fmt::print("{}\n", line);
   Stage stage(programs, Say);
   ColdMachine machine(stage.storage());
   std::map<std::string, StagedImage> staged;
@@ -85,6 +95,7 @@ int RunAll(const RunOptions& options, const std::vector<PlannedScenario>& planne
     ScenarioPlan plan = scenario.plan;
     plan.host.programs = programs;
     if (!options.no_calibration && !scenario.index_only) Calibrate(plan, result);
+    if (signals.token().stop_requested()) throw std::runtime_error("interrupted: the link was calibrated");
     plan.image = Staged(stage, (*registry)->client(), scenario, staged, signals.token());
     const double known = plan.plain_download ? KnownPlainDownload(result, plan) : 0;
     plan.plain_download &= known == 0;
@@ -96,7 +107,7 @@ int RunAll(const RunOptions& options, const std::vector<PlannedScenario>& planne
     for (const Run& run : result.scenarios.back().runs) failed |= !run.error.empty();
     Write(options, result);  // after each: what is measured is not lost
   }
-  return signals.token().stop_requested() ? 130 : failed ? 1 : 0;
+  return signals.token().stop_requested() ? kInterrupted : failed ? 1 : 0;
 }
 
 int RunVerb(const RunOptions& options) {
@@ -107,8 +118,13 @@ int RunVerb(const RunOptions& options) {
   }
   try {
     const StopSignals signals;
-    return RunAll(options, *planned, signals);
-  } catch (const std::exception& error) {
+    try {
+      return RunAll(options, *planned, signals);
+    } catch (const std::exception& error) {
+      Say(error.what());
+      return signals.token().stop_requested() ? kInterrupted : 1;
+    }
+  } catch (const std::exception& error) {  // before there was anything to interrupt
     Say(error.what());
     return 1;
   }

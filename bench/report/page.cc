@@ -43,8 +43,7 @@ std::string Section(const ScenarioView& view, bool of_sweep) {
 
 std::string HtmlReport(const Result& result) {
   const Environment& environment = result.environment;
-  std::vector<std::string> about = {fmt::format("commit {}, {}", environment.commit, environment.product),
-                                    MachineText(environment)};
+  std::vector<std::string> about = EnvironmentLines(environment);
   for (const Calibration& calibration : result.calibrations) about.push_back(CalibrationText(calibration));
   std::string html;
   std::vector<ScenarioView> views;

@@ -81,31 +81,34 @@ Table DownloadTable(const ScenarioView& view) {
 
 Table TrafficTable(const ScenarioView& view) {
   if (!AsksARegistry(view)) return {};  // not counted, or nothing to count
-  return PointsByModes("bytes/requests/connections", view, [](const PointView& point) {
+  return PointsByModes("bytes / requests / connections", view, [](const PointView& point) {
     return Bytes(point.bytes.median) + " / " + Quantity(point.requests.median, Unit::kCount) + " / " +
            Quantity(point.connections.median, Unit::kCount);
   });
 }
 
+// Others are columns; ours, of which there may be several too, are rows, or seven modes would make twelve columns.
 Table RatioTable(const ScenarioView& view) {
-  std::vector<std::pair<std::string, std::string>> pairs;
+  std::vector<std::string> ours, others;
   for (const Ratio& ratio : view.ratios) {
-    const std::pair pair(ratio.ours, ratio.other);
-    if (std::find(pairs.begin(), pairs.end(), pair) == pairs.end()) pairs.push_back(pair);
+    if (std::find(ours.begin(), ours.end(), ratio.ours) == ours.end()) ours.push_back(ratio.ours);
+    if (std::find(others.begin(), others.end(), ratio.other) == others.end()) others.push_back(ratio.other);
   }
   Table table;
   std::vector<std::string> head = {"times, ours : other"};
-  for (const auto& [ours, other] : pairs) head.push_back(OneLine(ours + " : " + other));
+  for (const std::string& other : others) head.push_back(OneLine((ours.size() == 1 ? ours[0] : "") + " : " + other));
   table.Add(std::move(head));
   for (const std::string& point : view.points) {
-    std::vector<std::string> row = {OneLine(point)};
-    bool any = false;
-    for (const auto& [ours, other] : pairs) {
-      const Ratio* ratio = view.FindRatio(point, ours, other);
-      any = any || ratio != nullptr;
-      row.push_back(ratio == nullptr ? "" : ratio->overlap ? "no difference" : RatioText(ratio->ours_by_other));
+    for (const std::string& mode : ours) {
+      std::vector<std::string> row = {OneLine(ours.size() == 1 ? point : point + ", " + mode)};
+      bool any = false;
+      for (const std::string& other : others) {
+        const Ratio* ratio = view.FindRatio(point, mode, other);
+        any = any || ratio != nullptr;
+        row.push_back(ratio == nullptr ? "" : ratio->overlap ? "no difference" : RatioText(ratio->ours_by_other));
+      }
+      if (any) table.Add(std::move(row));
     }
-    if (any) table.Add(std::move(row));
   }
   return table;
 }

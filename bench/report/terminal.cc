@@ -40,11 +40,16 @@ std::string TerminalReport(const Scenario& scenario) {
   return text;
 }
 
+std::vector<std::string> EnvironmentLines(const Environment& environment) {
+  std::vector<std::string> lines = {fmt::format("commit {}, {}", environment.commit, environment.product),
+                                    MachineText(environment)};
+  for (const auto& [mode, version] : environment.others) lines.push_back(fmt::format("{}: {}", mode, version));
+  return lines;
+}
+
 std::string TerminalReport(const Result& result) {
-  const Environment& environment = result.environment;
-  std::string text =
-      OneLine(fmt::format("{}, commit {}, {}", environment.date, environment.commit, environment.product)) + "\n" +
-      OneLine(MachineText(environment)) + "\n";
+  std::string text = OneLine(result.environment.date) + "\n";
+  for (const std::string& line : EnvironmentLines(result.environment)) text += OneLine(line) + "\n";
   for (const Calibration& calibration : result.calibrations) text += OneLine(CalibrationText(calibration)) + "\n";
   for (const Scenario& scenario : result.scenarios) text += "\n" + TerminalReport(scenario);
   return text;

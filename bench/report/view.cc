@@ -85,7 +85,8 @@ std::vector<Figure> FiguresOf(const std::vector<const Run*>& runs) {
     for (const auto& [name, unused] : run->counts) AddOnce(counts, name);
   }
   for (const std::string& name : counts) {
-    figures.push_back({name, Unit::kCount, Over(runs, [&](const Run& run) -> std::optional<double> {
+    const Unit unit = name.find("_bytes") == std::string::npos ? Unit::kCount : Unit::kBytes;
+    figures.push_back({name, unit, Over(runs, [&](const Run& run) -> std::optional<double> {
                          const auto found = run.counts.find(name);
                          if (found == run.counts.end()) return std::nullopt;
                          return found->second;

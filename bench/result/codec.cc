@@ -83,6 +83,7 @@ void Visit(Visitor& visit, Environment& environment) {
   visit("product", environment.product);
   visit("cores", environment.cores);
   visit("memory_bytes", environment.memory_bytes);
+  visit("others", environment.others);
 }
 template <typename Visitor>
 void Visit(Visitor& visit, Calibration& calibration) {
@@ -117,6 +118,7 @@ class Writer {
   static Json Value(int number) { return number; }
   static Json Value(double number) { return number; }  // nlohmann dumps what is not finite as null
   static Json Value(std::map<std::string, double>& numbers) { return Json(numbers); }
+  static Json Value(std::map<std::string, std::string>& texts) { return Json(texts); }
   template <typename T>
   static Json Value(std::vector<T>& list) {
     Json array = Json::array();
@@ -192,6 +194,13 @@ class Reader {
     if (!json.is_object()) return Wrong(place, "an object");
     for (const auto& [key, value] : json.items()) {
       SOCI_RETURN_IF_ERROR(Read(value, fmt::format("{}[{}]", place, Shown(key)), numbers[key]));
+    }
+    return OkStatus();
+  }
+  static Status Read(const Json& json, const std::string& place, std::map<std::string, std::string>& texts) {
+    if (!json.is_object()) return Wrong(place, "an object");
+    for (const auto& [key, value] : json.items()) {
+      SOCI_RETURN_IF_ERROR(Read(value, fmt::format("{}[{}]", place, Shown(key)), texts[key]));
     }
     return OkStatus();
   }

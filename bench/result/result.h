@@ -65,6 +65,7 @@ struct Environment {
   std::string date, commit, kernel, cpu, containerd, product;
   int cores = 0;
   uint64_t memory_bytes = 0;
+  std::map<std::string, std::string> others = {};  // versions of the snapshotters beside ours, by mode
 };
 
 struct Calibration {

@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
@@ -46,6 +47,7 @@ Contestant AwsSoci() {
   contestant.snapshotter = "soci";
   contestant.daemon = "soci-snapshotter-grpc --address {socket} --root {state} --config {folder}/config.toml";
   contestant.socket = "{run}/soci-snapshotter-grpc.sock";
+  contestant.version = "soci-snapshotter-grpc --version";
   contestant.files = {{"{folder}/config.toml",
                        "metrics_network = \"tcp\"\nmetrics_address = \"127.0.0.1:{port}\"\n"
                        "[pull_modes.soci_v1]\nenable = true\n"
@@ -67,6 +69,7 @@ Contestant Stargz() {
   contestant.daemon =
       "containerd-stargz-grpc --address {socket} --root {state} --config {folder}/config.toml --log-level=warn";
   contestant.socket = "{run}/containerd-stargz-grpc.sock";
+  contestant.version = "containerd-stargz-grpc --version";
   contestant.files = {
       {"{folder}/config.toml", "[[resolver.host.\"{registry}\".mirrors]]\nhost = \"{registry}\"\ninsecure = true\n"}};
   contestant.setup = {
@@ -77,15 +80,6 @@ Contestant Stargz() {
   contestant.image_suffix = "-esgz";
   contestant.local = Contestant::Local::kNever;
   return contestant;
-}
-
-bool InPath(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (::access((folder + "/" + program).c_str(), X_OK) == 0) return true;
-  }
-  return false;
 }
 
 class Table {
@@ -156,6 +150,7 @@ soci::Result<Contestant> FromTable(Table table) {
   SOCI_RETURN_IF_ERROR(table.Read("daemon", contestant.daemon));
   SOCI_RETURN_IF_ERROR(table.Read("socket", contestant.socket));
   SOCI_RETURN_IF_ERROR(table.Read("pull", contestant.pull));
+  SOCI_RETURN_IF_ERROR(table.Read("version", contestant.version));
   SOCI_RETURN_IF_ERROR(table.Read("setup", contestant.setup));
   SOCI_RETURN_IF_ERROR(table.Read("image_suffix", contestant.image_suffix));
   SOCI_RETURN_IF_ERROR(table.Read("local", local));
@@ -200,10 +195,23 @@ soci::Result<Contestant> KnownContestant(const std::string& name) {
                   name));
 }
 
+std::string FindInPath(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::string found = folder + "/" + program;
+    if (::access(found.c_str(), X_OK) == 0) return found;
+  }
+  return "";
+}
+
 std::vector<std::string> PeersInPath() {
   std::vector<std::string> peers;
-  if (InPath("soci-snapshotter-grpc")) peers.push_back("soci");
-  if (InPath("containerd-stargz-grpc") && InPath("ctr-remote")) peers.push_back("stargz");
+  const auto all_in_path = [](const std::vector<std::string>& programs) {
+    return std::none_of(programs.begin(), programs.end(), [](const auto& name) { return FindInPath(name).empty(); });
+  };
+  if (all_in_path({"soci-snapshotter-grpc"})) peers.push_back("soci");
+  if (all_in_path({"containerd-stargz-grpc", "ctr-remote"})) peers.push_back("stargz");
   return peers;
 }
 

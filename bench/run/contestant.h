@@ -28,6 +28,7 @@ struct Contestant {
   std::map<std::string, std::string> files;  // written before the daemon starts: path and contents, both filled in
   std::string pull = {};
   std::string image_suffix = {};        // what its own image of the same contents is called in the registry
+  std::string version = {};             // a command line whose first line of output tells it
   std::vector<std::string> setup = {};  // once per image, before anything is measured
   Local local = Local::kAtPullEnd;
   std::string local_command = {};
@@ -41,9 +42,11 @@ struct Contestant {
 soci::Result<Contestant> KnownContestant(const std::string& name);
 // The names of snapshotters of others whose programs are in PATH.
 std::vector<std::string> PeersInPath();
+// Where a program is; empty if it is not in PATH.
+std::string FindInPath(const std::string& program);
 
-// From TOML: mode, snapshotter, daemon, socket, pull, image_suffix, setup (an array), local ("pull-end", "never", or a
-// command line), and a table of files. kInvalidArgument names file and key.
+// From TOML: mode, snapshotter, daemon, socket, pull, version, image_suffix, setup (an array), local ("pull-end",
+// "never", or a command line), and a table of files. kInvalidArgument names file and key.
 soci::Result<Contestant> ReadContestant(const std::string& path);
 
 }  // namespace soci::bench

@@ -9,6 +9,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "bench/run/command_line.h"
+#include "indexer/base/file_io.h"
+#include "indexer/oci/digest.h"
 #include "tests/e2e/support/containerd.h"
 #include "tests/e2e/support/process.h"
 
@@ -50,7 +53,21 @@ std::string Commit(const std::string& programs) {
   return FirstLineOf({"git", "-C", programs, "describe", "--always", "--dirty"});
 }
 
+constexpr size_t kShownDigits = 12;
+constexpr size_t kMostProgramBytes = size_t{1} << 30;
+
 }  // namespace
+
+std::string VersionOf(const Contestant& contestant) {
+  const auto words = SplitWords(contestant.version);
+  if (!words.ok() || words->empty()) return "";
+  std::string version = FirstLineOf(*words);
+  if (!version.empty() && version.find("unknown") == std::string::npos) return version;
+  const auto program = ReadFile(FindInPath(words->front()), kMostProgramBytes);
+  if (!program.ok()) return version;
+  const std::string digits = oci::Digest::Of(*program).Hex().substr(0, kShownDigits);
+  return fmt::format("{} (sha256 of the program {}...)", version.empty() ? words->front() : version, digits);
+}
 
 Environment ThisEnvironment(const std::string& programs) {
   Environment environment;

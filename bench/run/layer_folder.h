@@ -1,8 +1,10 @@
 // An image that lies in a folder as make_layers.sh leaves it (LAYERS names them, lowest first; NAME.tar.gz and
-// NAME.diff_id), pushed to a registry. Blobs are mapped, never read into memory. Throws std::runtime_error.
+// NAME.diff_id), pushed to a registry. Blobs are mapped, never read into memory. Throws std::runtime_error, also when
+// it is stopped between two layers.
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,6 @@ struct PushedImage {
 };
 
 PushedImage PushLayerFolder(const std::string& folder, const test::DockerRegistry& registry,
-                            const std::string& repository);
+                            const std::string& repository, const std::stop_token& stop);
 
 }  // namespace soci::bench

@@ -55,11 +55,17 @@ std::unique_ptr<Link> StartLink(LinkOptions options, const Stage& stage, const s
 }
 
 // What the link did to this run's answers on purpose: without it nobody could tell whether anything went wrong at all.
-std::map<std::string, double> FaultsSince(const LinkCounters& before, const LinkCounters& now) {
-  return {{"link_bits_turned", static_cast<double>(now.flips - before.flips)},
-          {"link_answers_refused", static_cast<double>(now.unavailable - before.unavailable)},
-          {"link_answers_cut", static_cast<double>(now.resets - before.resets)},
-          {"link_answers_held_up", static_cast<double>(now.stalls - before.stalls)}};
+std::map<std::string, double> FaultsSince(const FaultOptions& wanted, const LinkCounters& before,
+                                          const LinkCounters& now) {
+  std::map<std::string, double> counts;
+  const auto add = [&](const char* name, double share, uint64_t LinkCounters::*count) {
+    if (share > 0) counts[name] = static_cast<double>(now.*count - before.*count);
+  };
+  add("link_bits_turned", wanted.flip, &LinkCounters::flips);
+  add("link_answers_refused", wanted.unavailable, &LinkCounters::unavailable);
+  add("link_answers_cut", wanted.reset, &LinkCounters::resets);
+  add("link_answers_held_up", wanted.stall, &LinkCounters::stalls);
+  return counts;
 }
 
 std::string Address(const Link& link, const std::optional<Hub>& hub) {
@@ -155,7 +161,7 @@ Scenario RunScenario(const Stage& stage, ColdMachine& machine, const ScenarioPla
     }
     const LinkCounters before = link->counters();
     scenario.runs.push_back(plan.hosts > 1 ? MeasureGang(run, plan.hosts) : MeasureRun(run));
-    if (plan.link.faults.any()) scenario.runs.back().counts.merge(FaultsSince(before, link->counters()));
+    scenario.runs.back().counts.merge(FaultsSince(plan.link.faults, before, link->counters()));
     run.say(OneLine(scenario.runs.back()));
   }
   return scenario;

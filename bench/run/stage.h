@@ -30,6 +30,7 @@ struct StagedImage {
   // What making its index took, and what came out.
   double index_seconds = 0, index_cpu_seconds = 0;
   uint64_t index_bytes = 0, index_spans = 0;
+  size_t layers = 0, indexed_layers = 0;
 };
 
 class Stage {
@@ -42,7 +43,7 @@ class Stage {
   static Scenario IndexCost(const StagedImage& image);
 
   // An image from a folder of layers, see layer_folder.h.
-  StagedImage AddFolder(const std::string& folder);
+  StagedImage AddFolder(const std::string& folder, const std::stop_token& stop);
   // One from any registry.
   StagedImage AddImage(RegistryClient& from, const std::string& reference, const std::stop_token& stop);
 
@@ -57,7 +58,8 @@ class Stage {
   std::set<std::string> LayersOfOthers(const std::string& path) const;
 
  private:
-  StagedImage Indexed(std::string name, const PushedImage& pushed);
+  StagedImage Indexed(std::string name, const PushedImage& pushed, const std::stop_token& stop);
+  void WarnOfLittleSpace(const StagedImage& image) const;
 
   const std::string programs_;
   const Say say_;

@@ -329,6 +329,7 @@ TEST_F(SociBench, OptionsWithoutSenseAreRefusedInOneLine) {
       {{"--work", "true", "--ready-port", "80", "--ready-line", "x"}, "exclude each other"},
       {{"--work", "true", "--point", "x"}, "is no NAME=TEXT"},
       {{"--work", "true", "--scenario", "fastest"}, "no scenario is called \"fastest\""},
+      {{"--work", "true", "--scenario", "demo", "--link", "slow"}, "link: \"slow\""},
       {{"--work", "true", "--scenario", "demo", "--images", "nowhere"},
        "needs the image demo, which is not in nowhere"}};
   for (const auto& [options, error] : cases) {

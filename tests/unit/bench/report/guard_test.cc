@@ -53,6 +53,15 @@ TEST(Guard, TimesAndMemoryAreNeverJudged) {
   EXPECT_THAT(verdict.text, HasSubstr("time until ready"));
 }
 
+TEST(Guard, WhatTheLinkDidOnPurposeIsNotJudged) {
+  const auto turned = [](double bits) {
+    Result result = MakeResult();
+    for (bench::Run& run : result.scenarios[0].runs) run.counts["link_bits_turned"] = bits;
+    return result;
+  };
+  EXPECT_TRUE(Guard(turned(10), turned(20)).Holds());
+}
+
 TEST(Guard, OthersMayLose) {
   EXPECT_TRUE(
       Guard(MakeResult(), Changed("containerd", [](bench::Run& run) { run.points[1].traffic.bytes *= 2; })).Holds());

@@ -56,6 +56,32 @@ TEST(HtmlReport, CarriesItsPlotsAndNeedsNothingElse) {
   EXPECT_THAT(html, Not(HasSubstr("src=")));
 }
 
+TEST(HtmlReport, AWideTableBreaksBetweenQuantitiesAndNotWithinThem) {
+  Result result = MakeResult();
+  for (bench::Run& run : result.scenarios[0].runs) run.counts["soci_spans_total{class=\"fill\"}"] = 7;
+  const std::string html = HtmlReport(result);
+  EXPECT_THAT(html, HasSubstr("<td>2.10&nbsp;s <span>(2.00-2.20)</span></td>"));
+  EXPECT_THAT(html, HasSubstr("<td>50.0&nbsp;MB&nbsp;/ 100&nbsp;/ 2</td>"));
+  EXPECT_THAT(html, HasSubstr("<td>1&nbsp;:&nbsp;20.0</td>"));
+  EXPECT_THAT(html, HasSubstr("<td>soci_<wbr>spans_<wbr>total<wbr>{class=&quot;fill&quot;}</td>"));
+}
+
+TEST(Reports, OfSeveralModesOfOursEachHasARowOfRatios) {
+  Result result = MakeResult();
+  result.scenarios[0].runs.push_back(MakeRun("full", 1, 20, 700'000'000, 20));
+  const std::string text = TerminalReport(result);
+  EXPECT_THAT(text, HasSubstr("ready, lazy"));
+  EXPECT_THAT(text, HasSubstr("ready, full"));
+  EXPECT_THAT(TerminalReport(MakeResult()), HasSubstr("lazy : containerd"));
+}
+
+TEST(Reports, NameTheVersionsOfOthers) {
+  Result result = MakeResult();
+  result.environment.others = {{"stargz", "containerd-stargz-grpc <0.18>"}};
+  EXPECT_THAT(TerminalReport(result), HasSubstr("stargz: containerd-stargz-grpc <0.18>\n"));
+  EXPECT_THAT(HtmlReport(result), HasSubstr("stargz: containerd-stargz-grpc &lt;0.18&gt;"));
+}
+
 TEST(HtmlReport, EscapesWhateverTheResultSays) {
   Result result = MakeResult();
   const std::string evil = "</title><script>alert('x')</script>";

@@ -13,7 +13,8 @@ using ::testing::HasSubstr;
 
 Result Sample() {
   Result result;
-  result.environment = {"2026-12-02", "abc123", "6.1", "some cpu", "1.6.20", "0.1.0", 2, uint64_t{8} << 30};
+  result.environment = {
+      "2026-12-02", "abc123", "6.1", "some cpu", "1.6.20", "0.1.0", 2, uint64_t{8} << 30, {{"stargz", "stargz 0.18"}}};
   result.calibrations = {{"A", 125e6, 90e6, 30.4}};
   Run run;
   run.mode = "lazy";
@@ -43,6 +44,7 @@ TEST(ResultCodec, WhatIsReadEqualsWhatWasWritten) {
   EXPECT_EQ(run.counts.at("spans fetched"), 17);
   EXPECT_EQ(run.error, "lost \"it\"\n");
   EXPECT_EQ(read->environment.memory_bytes, uint64_t{8} << 30);
+  EXPECT_EQ(read->environment.others.at("stargz"), "stargz 0.18");
   EXPECT_EQ(read->calibrations.at(0).delay_ms, 30.4);
 }
 
