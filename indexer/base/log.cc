@@ -4,6 +4,9 @@
 #include <spdlog/spdlog.h>
 
 #include <memory>
+#include <string>
+
+#include "indexer/base/one_line.h"
 
 namespace soci::log {
 namespace {
@@ -36,8 +39,10 @@ spdlog::logger& Logger() {
 
 void SetLevel(Level level) { Logger().set_level(ToSpdlog(level)); }
 bool Enabled(Level level) { return Logger().should_log(ToSpdlog(level)); }
+// What strangers wrote may be in the line: a path of a record, an answer of a registry.
 void Write(Level level, std::string_view line) {
-  Logger().log(ToSpdlog(level), spdlog::string_view_t(line.data(), line.size()));
+  const std::string text = OneLine(line);
+  Logger().log(ToSpdlog(level), spdlog::string_view_t(text.data(), text.size()));
 }
 
 }  // namespace soci::log

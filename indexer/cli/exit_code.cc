@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "indexer/base/one_line.h"
+
 namespace soci::cli {
 
 ExitCode ExitCodeOf(const Status& status) {
@@ -32,11 +34,8 @@ ExitCode ExitCodeOf(const Status& status) {
 }
 
 void PrintError(std::string_view what, const Status& status) {
-  std::string line = what.empty() ? std::string(Message(status)) : fmt::format("{}: {}", what, Message(status));
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  }
-  fmt::print(stderr, "soci-index: {}\n", line);
+  const std::string line = what.empty() ? std::string(Message(status)) : fmt::format("{}: {}", what, Message(status));
+  fmt::print(stderr, "soci-index: {}\n", OneLine(line));
 }
 
 }  // namespace soci::cli

@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "indexer/base/one_line.h"
+
 namespace soci {
 
 int ExitCodeOf(const Status& status) {
@@ -27,7 +29,7 @@ int ExitCodeOf(const Status& status) {
 }
 
 int Fail(const Status& status) {
-  fmt::print(stderr, "soci-snapshotter: {}\n", Message(status));
+  fmt::print(stderr, "soci-snapshotter: {}\n", OneLine(Message(status)));
   return ExitCodeOf(status);
 }
 

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "indexer/base/one_line.h"
+
 namespace soci {
 namespace {
 
@@ -35,6 +37,7 @@ Json ReplayJson(const ReplayReport& replay) {
                {"recording", replay.recording},
                {"extents", replay.extents},
                {"unknown_extents", replay.unknown_extents},
+               {"unused_extents", replay.unused_extents},
                {"spans", counts.spans},
                {"replayed_bytes", replay.bytes},
                {"replayed_spans", counts.came},
@@ -72,7 +75,7 @@ std::string LayerLine(const Json& layer) {
   if (layer.contains("size")) line += fmt::format("  {:.1f} MiB", layer.value("size", 0.0) / (1 << 20));
   if (layer.value("unpacked", false)) line += "  pulled as a whole";
   if (layer.contains("reason")) line += "  " + layer.value("reason", "");
-  return line + "\n";
+  return OneLine(line) + "\n";
 }
 
 std::string ReplayLine(const Json& replay) {
@@ -85,10 +88,18 @@ std::string ReplayLine(const Json& replay) {
                         replay.value("late", 0), replay.value("misses", 0), replay.value("unexpected", 0));
     if (replay.value("time_won_ms", 0) > 0)
       line += fmt::format(", about {:.1f} s won", replay.value("time_won_ms", 0.0) / 1000);
+    if (replay.value("unknown_extents", 0) > 0) {
+      line += fmt::format("; {} of its {} extents are of files that the image does not have, or not of that size",
+                          replay.value("unknown_extents", 0), replay.value("extents", 0));
+    }
+    if (replay.value("unused_extents", 0) > 0) {
+      line += fmt::format("; {} of its {} extents are of layers that are not lazy here",
+                          replay.value("unused_extents", 0), replay.value("extents", 0));
+    }
   }
   if (replay.contains("reason")) line += "; " + replay.value("reason", "");
   if (replay.value("recording", false)) line += "; being recorded now";
-  return line + "\n";
+  return OneLine(line) + "\n";
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace soci {
 namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(200);
+constexpr size_t kMostUnused = 256;  // images of which no layer takes part: what was found out is still told
 
 void Add(const ReplayReport& report, ImageRecords::Totals& totals) {
   ++totals.replays_started;
@@ -66,18 +67,37 @@ void ImageRecords::Want(const oci::Reference& image, const oci::Digest& manifest
   MutexLock lock(mutex_);
   if (stopping_ || !options_.replay) return;
   const Clock::TimePoint now = clock_.Now();
-  std::erase_if(images_, [&](const auto& entry) {
-    return !entry.second.looking && entry.second.replay == nullptr && now - entry.second.looked >= options_.remember_no;
-  });
+  DropUnused(now);
   const auto [place, is_new] = images_.try_emplace(manifest);
+  Image& known = place->second;
   if (!is_new) {
-    const Image& known = place->second;
-    if (known.looking || known.replay == nullptr || !known.replay->ended() || known.replay->has_layers()) return;
+    const bool in_use = known.replay != nullptr && (known.replay->has_layers() || !known.replay->ended());
+    if (known.looking || in_use || (known.replay == nullptr && now - known.looked < options_.remember_no)) return;
     Retire(known);
-    place->second = Image();
   }
-  place->second.name = image.ToString();
+  known.looking = true;
+  known.name = image.ToString();
   pool_.Post([this, image, manifest] { LookUp(image, manifest); });
+}
+
+void ImageRecords::DropUnused(Clock::TimePoint now) {
+  size_t unused = 0;
+  auto oldest = images_.end();
+  for (auto entry = images_.begin(); entry != images_.end(); ++entry) {
+    Image& image = entry->second;
+    if (image.looking || (image.replay != nullptr && image.replay->has_layers())) continue;
+    // A pull that was given up, or a record of other layers.
+    if (image.replay != nullptr && now - image.looked >= options_.remember_no) {
+      Retire(image);
+      image.source = RecordSource::kNone;
+      image.reason = "no layer came that its record names";
+    }
+    ++unused;
+    if (oldest == images_.end() || image.looked < oldest->second.looked) oldest = entry;
+  }
+  if (unused <= kMostUnused) return;
+  Retire(oldest->second);
+  images_.erase(oldest);
 }
 
 void ImageRecords::LookUp(const oci::Reference& image, const oci::Digest& manifest) {
@@ -174,8 +194,10 @@ void ImageRecords::LayerClosing(const oci::LayerDigest& layer) {
   }
 }
 
-void ImageRecords::Retire(const Image& image) {
-  if (image.replay != nullptr) Add(image.replay->Report(), ended_);
+void ImageRecords::Retire(Image& image) {
+  if (image.replay == nullptr) return;
+  Add(image.replay->Report(), ended_);
+  image.replay.reset();
 }
 
 void ImageRecords::Keep(const std::string& image, const Record& record) {

@@ -98,10 +98,11 @@ class ImageRecords : public LayerWatch {
     std::string reason;
   };
 
+  void DropUnused(Clock::TimePoint now) SOCI_REQUIRES(mutex_);
   void LookUp(const oci::Reference& image, const oci::Digest& manifest);
   Found Find(const oci::Reference& image, const oci::Digest& manifest);
   void Keep(const std::string& image, const Record& record);
-  void Retire(const Image& image) SOCI_REQUIRES(mutex_);
+  void Retire(Image& image) SOCI_REQUIRES(mutex_);
   void RunTimer();
 
   const Clock& clock_;

@@ -16,19 +16,26 @@ namespace {
 // Fewer waits than these say little about what a wait costs.
 constexpr uint64_t kEnoughWaits = 4;
 
+std::vector<uint64_t> CountExtents(const Record& record) {
+  std::vector<uint64_t> counts(record.layers.size());
+  for (const RecordedExtent& extent : record.extents) ++counts[record.files[extent.file].layer];
+  return counts;
+}
+
 }  // namespace
 
 // A layer that takes part. Its parts are used only inside the gate; Leave closes it.
 class ImageReplay::Member : public FirstReads::Listener {
  public:
-  Member(ImageReplay& replay, uint32_t layer, const WatchedLayer& parts)
-      : replay_(replay), layer_(layer), parts_(parts) {}
+  Member(ImageReplay& replay, uint32_t layer, const WatchedLayer& parts, uint64_t unknown_extents)
+      : replay_(replay), layer_(layer), parts_(parts), unknown_extents_(unknown_extents) {}
 
   void OnFirstRead(const FirstReads::Part& part) override { replay_.OnNeeded(*this, part); }
 
   uint32_t layer() const { return layer_; }
   const WatchedLayer& parts() const { return parts_; }
   const LayerTable& table() const { return *parts_.table; }
+  uint64_t unknown_extents() const { return unknown_extents_; }
   uint64_t CompressedSize(SpanId span) const { return table().Extent(span).compressed.size(); }
   OpenGate& gate() { return gate_; }
 
@@ -42,13 +49,19 @@ class ImageReplay::Member : public FirstReads::Listener {
   ImageReplay& replay_;
   const uint32_t layer_;
   const WatchedLayer parts_;
+  const uint64_t unknown_extents_;
   bool listens_ = false;
   OpenGate gate_;
 };
 
 ImageReplay::ImageReplay(std::string image, Record record, const Clock& clock, const ProgramClock& program,
                          Options options)
-    : image_(std::move(image)), record_(std::move(record)), clock_(clock), program_(program), options_(options) {}
+    : image_(std::move(image)),
+      record_(std::move(record)),
+      clock_(clock),
+      program_(program),
+      options_(options),
+      extents_of_(CountExtents(record_)) {}
 
 ImageReplay::~ImageReplay() = default;
 
@@ -56,12 +69,15 @@ void ImageReplay::Join(const WatchedLayer& parts) {
   const auto place = std::find(record_.layers.begin(), record_.layers.end(), parts.layer);
   if (place == record_.layers.end()) return;
   const auto layer = static_cast<uint32_t>(place - record_.layers.begin());
+  {
+    MutexLock lock(mutex_);
+    if (members_.count(layer) > 0) return;  // told twice: before it is mounted, and then
+  }
   const ReplayPlan plan = PlanReplay(record_, layer, *parts.table, options_.plan);
-  auto member = std::make_shared<Member>(*this, layer, parts);
+  auto member = std::make_shared<Member>(*this, layer, parts, plan.unknown_extents);
   {
     MutexLock lock(mutex_);
     if (!members_.emplace(layer, member).second) return;
-    unknown_extents_ += plan.unknown_extents;
     cursor_.Add(plan.steps);
   }
   if (plan.unknown_extents > 0) {
@@ -229,7 +245,11 @@ ReplayReport ImageReplay::Report() const {
   report.state = kStates[static_cast<size_t>(state_ == State::kRunning && came_all ? State::kDone : state_)];
   report.reason = reason_;
   report.extents = record_.extents.size();
-  report.unknown_extents = unknown_extents_;
+  for (uint32_t layer = 0; layer < extents_of_.size(); ++layer) {
+    const auto member = members_.find(layer);
+    if (member == members_.end()) report.unused_extents += extents_of_[layer];
+    if (member != members_.end()) report.unknown_extents += member->second->unknown_extents();
+  }
   report.bytes = bytes_;
   report.counts = cursor_.counts();
   std::chrono::nanoseconds wait(0);

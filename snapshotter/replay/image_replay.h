@@ -64,6 +64,7 @@ class ImageReplay : public std::enable_shared_from_this<ImageReplay> {
   const Clock& clock_;
   const ProgramClock& program_;
   const Options options_;
+  const std::vector<uint64_t> extents_of_;  // how many are of each layer
 
   mutable Mutex mutex_;  // a leaf: taken on the path of a first read
   ReplayCursor cursor_ SOCI_GUARDED_BY(mutex_);
@@ -75,7 +76,6 @@ class ImageReplay : public std::enable_shared_from_this<ImageReplay> {
   uint64_t under_way_ SOCI_GUARDED_BY(mutex_) = 0;      // compressed bytes
   uint64_t bytes_ SOCI_GUARDED_BY(mutex_) = 0;          // that came
   uint64_t waits_avoided_ SOCI_GUARDED_BY(mutex_) = 0;  // reads that found what the replay had brought
-  uint64_t unknown_extents_ SOCI_GUARDED_BY(mutex_) = 0;
   std::chrono::nanoseconds fastest_ SOCI_GUARDED_BY(mutex_) = std::chrono::nanoseconds::max();
 };
 

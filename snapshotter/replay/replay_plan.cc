@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <utility>
 
 #include "snapshotter/replay/file_paths.h"
 
@@ -16,10 +18,34 @@ struct Need {
 };
 using Needs = std::map<SpanId, Need>;
 
+// The spans that nobody has needed yet, each found once: extents may lie over each other, as one file may have many
+// names.
+class FreshSpans {
+ public:
+  explicit FreshSpans(uint32_t count) : next_(count + size_t{1}) { std::iota(next_.begin(), next_.end(), 0); }
+
+  // Takes the first one in [first, last].
+  std::optional<SpanId> Take(SpanId first, SpanId last) {
+    const uint32_t found = Find(ToIndex(first));
+    if (found > ToIndex(last) || found + size_t{1} == next_.size()) return std::nullopt;
+    next_[found] = found + 1;
+    return SpanId{found};
+  }
+
+ private:
+  uint32_t Find(uint32_t span) {
+    while (next_[span] != span) span = std::exchange(next_[span], next_[next_[span]]);
+    return span;
+  }
+
+  std::vector<uint32_t> next_;  // of each span the first fresh one from there on, or one before that
+};
+
 // When each span is needed first.
 Needs FindNeeds(const Record& record, uint32_t layer, const LayerTable& table, uint64_t& unknown) {
   std::map<uint32_t, std::optional<InodeAttributes>> found;
   Needs needs;
+  FreshSpans fresh(table.span_count());
   const std::vector<uint64_t> times = NeedTimes(record);
   for (size_t position = 0; position < record.extents.size(); ++position) {
     const RecordedExtent& extent = record.extents[position];
@@ -33,8 +59,9 @@ Needs FindNeeds(const Record& record, uint32_t layer, const LayerTable& table, u
     }
     const uint64_t begin = place->second->content.begin + extent.offset;
     const SpanId last = table.SpanAt(begin + extent.size - 1);
-    for (SpanId span = table.SpanAt(begin); span <= last; span = Next(span)) {
-      needs.try_emplace(span, Need{position, times[position], false});
+    const SpanId first = table.SpanAt(begin);
+    while (const std::optional<SpanId> span = fresh.Take(first, last)) {
+      needs.emplace(*span, Need{position, times[position], false});
     }
   }
   return needs;

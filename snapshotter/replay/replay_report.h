@@ -33,7 +33,8 @@ struct ReplayReport {
   std::string reason;  // in one line, where there is more to say
   bool recording = false;
   uint64_t extents = 0;          // of the record
-  uint64_t unknown_extents = 0;  // of them, of files that the image does not have
+  uint64_t unknown_extents = 0;  // of them, of files that their layers do not have, or not of that size
+  uint64_t unused_extents = 0;   // of them, of layers that take no part: complete, not there yet, or not ours
   uint64_t bytes = 0;            // compressed, that came
   ReplayCounts counts;
   // What the reads that hit would have cost if each had waited once: the mean of the waits there were, or without

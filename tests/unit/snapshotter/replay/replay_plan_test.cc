@@ -87,6 +87,28 @@ TEST_F(ReplayPlanTest, FilesThatAreNotThereOrOfAnotherSizeAreLeftOut) {
   EXPECT_EQ(plan.unknown_extents, 2u);
 }
 
+TEST_F(ReplayPlanTest, AFileOfManyNamesIsFetchedOnceWhenTheFirstOfThemIsNeeded) {
+  constexpr int kNames = 20'000;
+  test::FakeInode& file = table_.File("first", "");
+  file.attributes.size = kFile;
+  file.attributes.content = {kFile, 2 * kFile};
+  for (int i = 0; i < kNames; ++i) table_.HardLink("n" + std::to_string(i), file);
+  table_.Number();
+  Read("f0", 0, 4096, 0);
+  for (int i = kNames; i-- > 0;) Read("n" + std::to_string(i), 0, kFile, 1'000);
+  const ReplayPlan plan = Plan();
+  EXPECT_EQ(Ranges(plan), (Expected{{0, 1}, {4, 4}}));
+  EXPECT_EQ(plan.steps.back().position, 1u);
+}
+
+TEST_F(ReplayPlanTest, ALayerWithoutASpanHasNoStep) {
+  test::FakeLayerTable empty;
+  empty.File("f0", "").attributes.size = kFile;
+  empty.Number();
+  Read("f0", 0, 4096, 0);
+  EXPECT_TRUE(PlanReplay(builder_.Build(), 0, empty).steps.empty());
+}
+
 TEST_F(ReplayPlanTest, AnotherLayersExtentsAreNotThisOnes) {
   Read("f0", 0, 4096, 0);
   EXPECT_TRUE(PlanReplay(builder_.Build(), 5, table_).steps.empty());
