@@ -82,7 +82,7 @@ int RunAll(const RunOptions& options, const std::vector<PlannedScenario>& planne
   }
   for (const std::string& line : EnvironmentLines(result.environment)) fmt::print("{}\n", line);
   Stage stage(programs, Say);
-  ColdMachine machine(stage.storage());
+  ColdMachine machine(stage.folder());
   std::map<std::string, StagedImage> staged;
   bool failed = false;
   for (const PlannedScenario& scenario : planned) {

@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -62,7 +64,10 @@ bool HostTakesFreeMemory() {
 }
 
 ColdMachine::ColdMachine(const std::string& folder) {
-  if (HostTakesFreeMemory()) file_.Reset(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (!HostTakesFreeMemory()) return;
+  file_.Reset(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  // Without it every figure would be of the host's memory, and nobody would see it.
+  if (!file_) throw std::system_error(errno, std::generic_category(), "making a file without a name in " + folder);
 }
 
 bool ColdMachine::DropCaches() {

@@ -21,7 +21,7 @@ bool HostTakesFreeMemory();
 // run to run, as finding 20 GB anew takes the host up to a minute. One thread.
 class ColdMachine {
  public:
-  // `folder` is on a real disk.
+  // `folder` is there, on a real disk. Throws std::system_error if the file cannot be made there.
   explicit ColdMachine(const std::string& folder);
 
   // Writes what is dirty, then drops clean pages, names and inodes of the whole machine. False if it may not.

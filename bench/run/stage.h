@@ -52,6 +52,8 @@ class Stage {
 
   uint16_t port() const { return registry_.port(); }
   std::string host() const { return registry_.host(); }
+  // Where this object and the registry keep what they have; there from the beginning, which storage() is not.
+  std::string folder() const { return sandbox_.root(); }
   // Where the registry keeps everything.
   std::string storage() const { return sandbox_ / "registry/storage"; }
   // Layers, by their digests' digits, that this image does not have: several large images do not fit into memory.
