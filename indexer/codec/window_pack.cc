@@ -4,14 +4,25 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <new>
 
 namespace soci {
 
-std::string PackWindow(ByteSpan window) {
+struct WindowPacker::Context {
+  std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> zstd{ZSTD_createCCtx(), &ZSTD_freeCCtx};
+};
+
+WindowPacker::WindowPacker() : context_(std::make_unique<Context>()) {
+  if (context_->zstd == nullptr) throw std::bad_alloc();
+}
+
+WindowPacker::~WindowPacker() = default;
+
+std::string WindowPacker::Pack(ByteSpan window) {
   if (std::all_of(window.begin(), window.end(), [](std::byte byte) { return byte == std::byte{0}; })) return {};
   std::string packed(ZSTD_compressBound(window.size()), '\0');
   // Level 1: higher levels save a tenth and cost several times the time while an image is being pulled.
-  packed.resize(ZSTD_compress(packed.data(), packed.size(), window.data(), window.size(), 1));
+  packed.resize(ZSTD_compressCCtx(context_->zstd.get(), packed.data(), packed.size(), window.data(), window.size(), 1));
   return packed;
 }
 

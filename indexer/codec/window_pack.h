@@ -1,6 +1,7 @@
-// Windows in the layer table are kept packed: mostly text and code, they shrink to a third. Any thread.
+// Windows in the layer table are kept packed: mostly text and code, they shrink to a third.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "indexer/base/bytes.h"
@@ -9,10 +10,23 @@
 
 namespace soci {
 
-// A window of zeros packs to nothing.
-std::string PackWindow(ByteSpan window);
+// Keeps between windows what zstd needs for one; one thread.
+class WindowPacker {
+ public:
+  WindowPacker();
+  ~WindowPacker();
+  WindowPacker(const WindowPacker&) = delete;
+  WindowPacker& operator=(const WindowPacker&) = delete;
 
-// kDataLoss unless `packed` gives exactly kWindowSize bytes.
+  // A window of zeros packs to nothing.
+  std::string Pack(ByteSpan window);
+
+ private:
+  struct Context;
+  const std::unique_ptr<Context> context_;
+};
+
+// kDataLoss unless `packed` gives exactly kWindowSize bytes. Any thread.
 Status UnpackWindow(ByteSpan packed, Window& out);
 
 }  // namespace soci

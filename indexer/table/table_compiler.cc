@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <span>
+#include <thread>
 #include <vector>
 
 #include "indexer/base/crc32c.h"
@@ -21,6 +23,7 @@ using table::Section;
 using Numbers = std::vector<uint32_t>;  // an inode's number by its place in the tree; 0: not visible
 
 constexpr uint64_t kTarBlock = 512;
+constexpr size_t kWindowsAtOnce = 256;  // 8 MiB
 
 // A member's name in an error message: printable and short.
 std::string Quoted(std::string_view name) {
@@ -172,8 +175,30 @@ class TreeWriter {
   bool has_implied_directories_ = false;
 };
 
-void WriteSpans(const std::vector<table::LayerSpan>& spans, table::TableWriter& writer) {
-  for (const table::LayerSpan& span : spans) {
+// The windows of some spans, packed on all cores: most of the time of a compilation, and a start waits for it.
+std::vector<std::string> PackWindows(std::span<const table::LayerSpan> spans) {
+  std::vector<std::string> packed(spans.size());
+  const size_t workers = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, spans.size());
+  const auto pack = [&](size_t worker) {
+    WindowPacker packer;
+    for (size_t i = worker; i < spans.size(); i += workers) {
+      if (!spans[i].window.empty()) packed[i] = packer.Pack(spans[i].window);
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (size_t worker = 1; worker < workers; ++worker) threads.emplace_back(pack, worker);
+  pack(0);
+  threads.clear();
+  return packed;
+}
+
+void WriteSpans(std::span<const table::LayerSpan> spans, table::TableWriter& writer) {
+  std::vector<std::string> windows;
+  for (size_t i = 0; i < spans.size(); ++i) {
+    // Not all at once: they are in memory twice meanwhile.
+    if (i % kWindowsAtOnce == 0) windows = PackWindows(spans.subspan(i, std::min(kWindowsAtOnce, spans.size() - i)));
+    const table::LayerSpan& span = spans[i];
+    const std::string& packed = windows[i % kWindowsAtOnce];
     table::SpanRecord record{};
     record.compressed_begin = span.extent.compressed.begin;
     record.compressed_end = span.extent.compressed.end;
@@ -181,7 +206,6 @@ void WriteSpans(const std::vector<table::LayerSpan>& spans, table::TableWriter& 
     record.uncompressed_end = span.extent.uncompressed.end;
     record.bits = span.extent.bits;
     record.digest = span.digest.raw();
-    const std::string packed = span.window.empty() ? std::string() : PackWindow(span.window);
     record.window = writer.Store(Section::kWindows, packed);
     record.window_length = static_cast<uint32_t>(packed.size());
     record.window_crc32c = Crc32c(AsBytes(packed));

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <future>
+
 #include "indexer/base/file_io.h"
 #include "indexer/index/find_index.h"
 #include "indexer/oci/annotations.h"
@@ -71,8 +73,10 @@ Result<ReadyLayer> PrepareLayer(RegistryClient& registry, const LayerToPrepare& 
   origin.disable_xattrs = IsTrue(wanted.ztoc.annotations, oci::kAnnotationDisableXattrs);
 
   SOCI_ASSIGN_OR_RETURN(std::string ztoc, FetchZtoc(registry, wanted.image, wanted.ztoc, context));
+  // Beside the compilation, which the start waits for.
+  auto kept = std::async(std::launch::async, [&] { return ReplaceFile(layer_folder + "/ztoc", ztoc, 0600); });
   SOCI_ASSIGN_OR_RETURN(std::string table, Compile(ztoc, layer, origin));
-  SOCI_RETURN_IF_ERROR(ReplaceFile(layer_folder + "/ztoc", ztoc, 0600));
+  SOCI_RETURN_IF_ERROR(kept.get());
   SOCI_RETURN_IF_ERROR(ReplaceFile(layer_folder + "/table", table, 0600));
   origin.number = numbers.Take(layer);
   SOCI_RETURN_IF_ERROR(WriteOrigin(layer_folder, origin));

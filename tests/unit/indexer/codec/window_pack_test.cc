@@ -12,14 +12,14 @@ TEST(WindowPack, GivesBackWhatWasPacked) {
   for (int i = 0; i < 20; ++i) {
     const std::string window = test::RandomBytes(kWindowSize, random);
     Window back;
-    ASSERT_TRUE(UnpackWindow(AsBytes(PackWindow(AsBytes(window))), back).ok());
+    ASSERT_TRUE(UnpackWindow(AsBytes(WindowPacker().Pack(AsBytes(window))), back).ok());
     EXPECT_EQ(AsText(back), window);
   }
 }
 
 TEST(WindowPack, OfZerosIsEmpty) {
   const std::string window(kWindowSize, '\0');
-  EXPECT_EQ(PackWindow(AsBytes(window)), "");
+  EXPECT_EQ(WindowPacker().Pack(AsBytes(window)), "");
   Window back;
   back.fill(std::byte{1});
   ASSERT_TRUE(UnpackWindow({}, back).ok());
@@ -28,9 +28,9 @@ TEST(WindowPack, OfZerosIsEmpty) {
 
 TEST(WindowPack, IsRefusedWhenItIsShortLongOrDamaged) {
   Window out;
-  EXPECT_EQ(UnpackWindow(AsBytes(PackWindow(AsBytes("short"))), out).code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(UnpackWindow(AsBytes(WindowPacker().Pack(AsBytes("short"))), out).code(), absl::StatusCode::kDataLoss);
   const std::string twice(2 * kWindowSize, 'x');
-  EXPECT_EQ(UnpackWindow(AsBytes(PackWindow(AsBytes(twice))), out).code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(UnpackWindow(AsBytes(WindowPacker().Pack(AsBytes(twice))), out).code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(UnpackWindow(AsBytes("no frame"), out).code(), absl::StatusCode::kDataLoss);
 }
 

@@ -19,6 +19,7 @@ namespace {
 
 using test::IndexedImage;
 using test::PushIndexedImage;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -90,7 +91,7 @@ TEST_F(LazyLayerProviderTest, WithoutAnIndexEveryLayerIsUnpackedFromTheFirstPrep
   ASSERT_EQ(Provide(image, 1), "");
   EXPECT_LE(registry_.requests().size(), requests + 1) << "nothing is searched again; its bytes were asked for before";
   const std::string lower = provider().LowerDirectory(Layer(image, 1)).value();
-  EXPECT_EQ(lower, paths_.SealedLink(2));
+  EXPECT_THAT(lower, AnyOf(paths_.SealedLink(1), paths_.SealedLink(2))) << "numbers go by who is ready first";
   EXPECT_EQ(ReadFile(lower + "/d/file").value(), content);
   EXPECT_EQ(mounter_.mounted(), 0u);
   EXPECT_EQ(parts_->live->Report().at(0).state, LayerState::kSealed);
@@ -103,7 +104,7 @@ TEST_F(LazyLayerProviderTest, LayersWithoutAZtocAreUnpackedBesideLazyOnes) {
   Start(false, true);
   EXPECT_EQ(Provide(image, 0), "");
   EXPECT_EQ(Provide(image, 1), "");
-  EXPECT_EQ(provider().LowerDirectory(Layer(image, 0)).value(), paths_.MountPoint(1));
+  EXPECT_THAT(provider().LowerDirectory(Layer(image, 0)).value(), AnyOf(paths_.MountPoint(1), paths_.MountPoint(2)));
   EXPECT_EQ(ReadFile(provider().LowerDirectory(Layer(image, 1)).value() + "/d/file").value(), "two");
 }
 
