@@ -42,8 +42,9 @@ TEST_F(LazyLayerProviderTest, C9ALayerIsMountedWithTheLabelsThatCriSends) {
   EXPECT_EQ(provided.layer, Layer(image, 0));
   EXPECT_EQ(provided.extra_labels.at("containerd.io/snapshot/remote"), "remote snapshot");
   EXPECT_EQ(provided.extra_labels.at("containerd.io/snapshot/remote/namespace"), "k8s.io");
-  EXPECT_EQ(provider().LowerDirectory(Layer(image, 0)).value(), paths_.MountPoint(1));
-  EXPECT_TRUE(mounter_.IsMounted(paths_.MountPoint(1)));
+  const std::string lower = provider().LowerDirectory(Layer(image, 0)).value();
+  EXPECT_THAT(lower, AnyOf(paths_.MountPoint(1), paths_.MountPoint(2))) << "numbers go by who is ready first";
+  EXPECT_TRUE(mounter_.IsMounted(lower));
 }
 
 TEST_F(LazyLayerProviderTest, C10WithoutImageLabelsTheLayerIsDeferredNamingTheLabel) {
@@ -91,7 +92,7 @@ TEST_F(LazyLayerProviderTest, WithoutAnIndexEveryLayerIsUnpackedFromTheFirstPrep
   ASSERT_EQ(Provide(image, 1), "");
   EXPECT_LE(registry_.requests().size(), requests + 1) << "nothing is searched again; its bytes were asked for before";
   const std::string lower = provider().LowerDirectory(Layer(image, 1)).value();
-  EXPECT_THAT(lower, AnyOf(paths_.SealedLink(1), paths_.SealedLink(2))) << "numbers go by who is ready first";
+  EXPECT_THAT(lower, AnyOf(paths_.SealedLink(1), paths_.SealedLink(2)));
   EXPECT_EQ(ReadFile(lower + "/d/file").value(), content);
   EXPECT_EQ(mounter_.mounted(), 0u);
   EXPECT_EQ(parts_->live->Report().at(0).state, LayerState::kSealed);
@@ -178,7 +179,7 @@ TEST_F(LazyLayerProviderTest, G1ReleaseLeavesNothing) {
   for (size_t i : {0, 1}) ASSERT_EQ(Provide(image, i), "");
   ASSERT_TRUE(parts_->WaitForSeal().ok());
   for (size_t i : {0, 1}) EXPECT_TRUE(provider().Release(Layer(image, i)).ok());
-  EXPECT_FALSE(mounter_.IsMounted(paths_.MountPoint(1)));
+  for (uint32_t number : {1, 2}) EXPECT_FALSE(mounter_.IsMounted(paths_.MountPoint(number)));
   EXPECT_THAT(ListFolder(paths_.LayersFolder()), IsEmpty());
   EXPECT_THAT(ListFolder(paths_.LinksFolder()), IsEmpty());
   EXPECT_FALSE(provider().LowerDirectory(Layer(image, 0)).ok());
