@@ -68,11 +68,12 @@ std::vector<ProgramRead> ReadAtRandom(uint64_t size, size_t count, std::chrono::
   return reads;
 }
 
-ImportTrace ImportTrace::Load() {
-  ImportTrace trace;
-  std::istringstream lines(Unzip(SOCI_SOURCE_DIR "/tests/model/fetch/import_torch.txt.gz"));
+ProgramTrace ProgramTrace::Load(const std::string& name) {
+  ProgramTrace trace;
+  std::istringstream lines(Unzip(SOCI_SOURCE_DIR "/tests/model/fetch/" + name + ".txt.gz"));
   struct File {
     uint32_t layer = 0;
+    InodeId inode{};
     UncompressedRange content;
   };
   std::vector<File> files;
@@ -82,6 +83,7 @@ ImportTrace ImportTrace::Load() {
       uint64_t compressed, uncompressed;
       lines >> compressed >> uncompressed;
       trace.layers.push_back({{compressed}, {uncompressed}});
+      trace.files.emplace_back();
     } else if (word == "span") {
       uint64_t compressed, uncompressed;
       lines >> compressed >> uncompressed;
@@ -93,6 +95,9 @@ ImportTrace ImportTrace::Load() {
       uint64_t size;
       lines >> file.layer >> file.content.begin >> size;
       file.content.end = file.content.begin + size;
+      std::vector<UncompressedRange>& of_layer = trace.files.at(file.layer);
+      file.inode = InodeId{of_layer.size() + 2};
+      of_layer.push_back(file.content);
       files.push_back(file);
     } else {
       int64_t think;
@@ -101,15 +106,14 @@ ImportTrace ImportTrace::Load() {
       lines >> think >> file >> offset >> size;
       const File& of = files.at(file);
       const uint64_t begin = of.content.begin + offset;
-      trace.reads.push_back(
-          {std::chrono::microseconds(think), of.layer, InodeId{file + 2}, of.content, {begin, begin + size}});
+      trace.reads.push_back({std::chrono::microseconds(think), of.layer, of.inode, of.content, {begin, begin + size}});
     }
     if (!lines) throw std::runtime_error("the trace is malformed");
   }
   return trace;
 }
 
-ImportTrace::Touched ImportTrace::touched() const {
+ProgramTrace::Touched ProgramTrace::touched() const {
   std::set<std::pair<uint32_t, size_t>> spans;
   Touched touched;
   for (const ProgramRead& read : reads) {

@@ -47,12 +47,14 @@ std::vector<ProgramRead> ReadInOrder(uint64_t size, std::chrono::microseconds th
 // Pages anywhere in it.
 std::vector<ProgramRead> ReadAtRandom(uint64_t size, size_t count, std::chrono::microseconds think, uint64_t seed);
 
-// What `import torch` read of a real image.
-struct ImportTrace {
+// What a program read of a real image.
+struct ProgramTrace {
   std::vector<SpanMap> layers;
+  std::vector<std::vector<UncompressedRange>> files = {};  // of each layer, those that are read
   std::vector<ProgramRead> reads;
 
-  static ImportTrace Load();  // throws std::runtime_error
+  // `import_torch`, `node` or `java`. Throws std::runtime_error.
+  static ProgramTrace Load(const std::string& name);
   // Distinct spans it touches, and their compressed bytes.
   struct Touched {
     size_t spans = 0;

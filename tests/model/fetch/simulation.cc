@@ -1,5 +1,7 @@
 #include "tests/model/fetch/simulation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -35,6 +37,19 @@ class SimulatedTable final : public FakeLayerTable {
   const SpanMap map_;
   std::vector<oci::Digest> digests_;
 };
+
+std::shared_ptr<const LayerTable> MakeTable(const SpanMap& map, const std::vector<UncompressedRange>& files,
+                                            size_t number) {
+  auto table = std::make_shared<SimulatedTable>(map, "");
+  table->SetLayer(SimulatedLayer::DigestOf(number));
+  for (size_t file = 0; file < files.size(); ++file) {
+    FakeInode& inode = table->File(SimulatedLayer::NameOf(file), "");
+    inode.attributes.size = files[file].size();
+    inode.attributes.content = files[file];
+  }
+  table->Number();
+  return table;
+}
 
 SpanMap Shrink(const SpanMap& map) {
   SpanMap small;
@@ -112,10 +127,19 @@ SpanMap SpanMap::Even(uint32_t spans, uint64_t compressed_size, uint64_t uncompr
   return map;
 }
 
-SimulatedLayer::SimulatedLayer(Simulation& simulation, const SpanMap& map, const std::string& host)
+// As the names are all as long, files are numbered in their order.
+std::string SimulatedLayer::NameOf(size_t file) { return fmt::format("{:06}", file); }
+
+oci::LayerDigest SimulatedLayer::DigestOf(size_t layer) {
+  return oci::LayerDigest(oci::Digest::Of(fmt::format("layer {}", layer)));
+}
+
+SimulatedLayer::SimulatedLayer(Simulation& simulation, const SpanMap& map, const std::string& host,
+                               const std::vector<UncompressedRange>& files)
     : simulation_(simulation),
-      real_(std::make_shared<SimulatedTable>(map, "")),
-      read_ahead_(real_, simulation.options().read_ahead) {
+      real_(MakeTable(map, files, simulation.layers().size())),
+      read_ahead_(real_, simulation.options().read_ahead),
+      first_reads_(real_) {
   static const ZeroDecoder decoder;
   const SpanMap small = Shrink(map);
   blob_ = Noise(small.compressed.back());
@@ -146,6 +170,7 @@ bool SimulatedLayer::Read(InodeId file, const UncompressedRange& content, const 
   };
   for (SpanId span : absent) fetcher_->Get(span, FetchClass::kDemand, [answer](auto) { answer(); });
   const bool waits = *left > 1;
+  first_reads_.OnRead({file, wanted.begin - content.begin, wanted, waits});
   const std::vector<SpanId> ahead = store_->present_count() == real_->span_count()
                                         ? std::vector<SpanId>{}
                                         : read_ahead_.OnRead(file, content, wanted, !absent.empty());
@@ -161,8 +186,9 @@ Simulation::Simulation(const SimulationOptions& options)
 
 Simulation::~Simulation() { layers_.clear(); }
 
-SimulatedLayer& Simulation::Add(const SpanMap& map, const std::string& host) {
-  return *layers_.emplace_back(std::make_unique<SimulatedLayer>(*this, map, host));
+SimulatedLayer& Simulation::Add(const SpanMap& map, const std::string& host,
+                                const std::vector<UncompressedRange>& files) {
+  return *layers_.emplace_back(std::make_unique<SimulatedLayer>(*this, map, host, files));
 }
 
 void Simulation::At(Clock::TimePoint time, std::function<void()> then) {

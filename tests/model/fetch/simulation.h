@@ -15,6 +15,8 @@
 #include "fuse/fetch/fetch_scheduler.h"
 #include "fuse/fetch/layer_fetcher.h"
 #include "fuse/fetch/make_layer_fetcher.h"
+#include "fuse/layer/first_reads.h"
+#include "fuse/layer/program_clock.h"
 #include "fuse/layer/read_ahead.h"
 #include "tests/fakes/fake_backing_store.h"
 #include "tests/fakes/fake_clock.h"
@@ -76,7 +78,11 @@ class HashedBackingStore final : public FakeBackingStore {
 // One layer, mounted.
 class SimulatedLayer {
  public:
-  SimulatedLayer(Simulation& simulation, const SpanMap& map, const std::string& host);
+  // `files`: where the contents of its files lie, for who looks them up: file i is inode i + 2 and has NameOf(i).
+  SimulatedLayer(Simulation& simulation, const SpanMap& map, const std::string& host,
+                 const std::vector<UncompressedRange>& files);
+  static std::string NameOf(size_t file);
+  static oci::LayerDigest DigestOf(size_t layer);  // by its number in the simulation
 
   // As a read of a file's bytes: waits virtually, then calls back. Whether it had to wait is known when it returns.
   bool Read(InodeId file, const UncompressedRange& content, const UncompressedRange& wanted,
@@ -89,6 +95,8 @@ class SimulatedLayer {
   }
   LayerFetcher& fetcher() { return *fetcher_; }
   const LayerTable& table() const { return *real_; }
+  std::shared_ptr<const LayerTable> shared_table() const { return real_; }
+  FirstReads& first_reads() { return first_reads_; }
   HashedBackingStore& store() { return *store_; }
   // When fill was done.
   std::optional<Clock::TimePoint> complete_at() const { return complete_at_; }
@@ -107,6 +115,7 @@ class SimulatedLayer {
   std::unique_ptr<ByteSource> source_;
   std::unique_ptr<LayerFetcher> fetcher_;
   ReadAhead read_ahead_;
+  FirstReads first_reads_;
   std::optional<Clock::TimePoint> complete_at_;
   uint64_t left_to_hash_ = 0;
 };
@@ -116,7 +125,8 @@ class Simulation {
   explicit Simulation(const SimulationOptions& options);
   ~Simulation();
 
-  SimulatedLayer& Add(const SpanMap& map, const std::string& host = "registry");
+  SimulatedLayer& Add(const SpanMap& map, const std::string& host = "registry",
+                      const std::vector<UncompressedRange>& files = {});
 
   // Calls back at that time.
   void At(Clock::TimePoint time, std::function<void()> then);
@@ -127,6 +137,7 @@ class Simulation {
   double now_seconds() const { return std::chrono::duration<double>(clock_.Now() - Clock::TimePoint()).count(); }
 
   FakeClock& clock() { return clock_; }
+  ProgramClock& program_clock() { return program_clock_; }
   VirtualLink& link() { return link_; }
   FetchScheduler& scheduler() { return scheduler_; }
   const SimulationOptions& options() const { return options_; }
@@ -143,6 +154,7 @@ class Simulation {
 
   const SimulationOptions options_;
   FakeClock clock_;
+  ProgramClock program_clock_{clock_};
   VirtualLink link_;
   FetchScheduler scheduler_;
   std::vector<std::unique_ptr<SimulatedLayer>> layers_;

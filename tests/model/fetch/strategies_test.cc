@@ -17,8 +17,8 @@ struct Cost {
   uint64_t requests = 0;
 };
 
-const ImportTrace& Trace() {
-  static const ImportTrace trace = ImportTrace::Load();
+const ProgramTrace& Trace() {
+  static const ProgramTrace trace = ProgramTrace::Load("import_torch");
   return trace;
 }
 
