@@ -32,11 +32,14 @@ LiveLayers::LiveLayers(const LiveLayer::Parts& parts, LayerFolders& folders, Lay
       numbers_(folders.numbers()),
       first_recording_mount_(FirstFreeRecordingMount(paths_)),
       next_recording_mount_(first_recording_mount_),
-      sealing_(std::make_unique<ThreadPool>("soci-seal", kSealingThreads)) {}
+      sealing_(std::make_unique<ThreadPool>("soci-seal", kSealingThreads)),
+      seal_retries_(std::make_unique<SealRetries>([this](const oci::LayerDigest& layer) { SealLater(layer); },
+                                                  options_.seal_retry)) {}
 
 LiveLayers::~LiveLayers() {
   early_gate_->Close();
   Stop();
+  seal_retries_->Stop();
   sealing_.reset();
   settle_gate_->Close();
   std::map<oci::LayerDigest, std::shared_ptr<Slot>> gone;  // closing waits for callbacks, which take the lock
@@ -166,6 +169,7 @@ bool LiveLayers::Close(const oci::LayerDigest& layer) {
     gone = std::move(slot->layer);
   }
   const bool was_live = gone != nullptr;
+  seal_retries_->Forget(layer);
   // With the last to hold the folder the number is another layer's.
   if (was_live) ::unlink(paths_.SealedLink(numbers_.Take(layer)).c_str());
   if (was_live && !gone->condemned().ok()) {
@@ -235,8 +239,10 @@ void LiveLayers::Seal(const oci::LayerDigest& layer) {
       log::Warning("layer {}: {}; fetching again", layer.ToString(), Message(sealed));
       slot->layer->StartFill([this, layer] { SealLater(layer); });
     } else if (!absl::IsCancelled(sealed) && !absl::IsDataLoss(sealed)) {  // the store reports data loss itself
-      log::Error("layer {}: sealing: {}", layer.ToString(), Message(sealed));
+      log::Error("layer {}: sealing: {}; it is tried again", layer.ToString(), Message(sealed));
+      seal_retries_->Later(layer);
     }
+    if (sealed.ok()) seal_retries_->Forget(layer);
   }
   Unclaim(layer, *slot);
   if (options_.seal_ended) options_.seal_ended(layer, sealed);

@@ -20,6 +20,7 @@
 #include "snapshotter/pull/layer_numbers.h"
 #include "snapshotter/pull/layer_provider.h"
 #include "snapshotter/pull/live_layer.h"
+#include "snapshotter/pull/seal_retries.h"
 
 namespace soci {
 
@@ -32,6 +33,7 @@ class LiveLayers {
     // Told, on the sealing thread, when the attempt to seal a layer is over; may be empty.
     std::function<void(const oci::LayerDigest&, const Status&)> seal_ended = {};
     LayerWatch* watch = nullptr;  // told of every layer that is opened unsealed; may be missing
+    SealRetries::Delay seal_retry = {};
   };
 
   // Borrows folders and sync.
@@ -125,6 +127,7 @@ class LiveLayers {
   uint64_t early_wishes_ SOCI_GUARDED_BY(mutex_) = 0;
   bool closing_ SOCI_GUARDED_BY(mutex_) = false;
   std::unique_ptr<ThreadPool> sealing_;
+  std::unique_ptr<SealRetries> seal_retries_;  // posts to it
 };
 
 }  // namespace soci

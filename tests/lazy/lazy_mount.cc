@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <future>
+#include <mutex>
 #include <stdexcept>
 
 #include "fuse/layer/make_layer_reader.h"
@@ -32,6 +33,7 @@ Status LazyMount::Source::ReadAt(uint64_t offset, MutableByteSpan out, const Fet
   if (offset > blob_.size() || out.size() > blob_.size() - offset) return absl::OutOfRangeError("past the end");
   std::memcpy(out.data(), blob_.data() + offset, out.size());
   bytes += out.size();
+  ++requests;
   return OkStatus();
 }
 
@@ -74,6 +76,20 @@ void LazyMount::Fill() {
   std::promise<void> complete;
   fetcher_->StartFill([&complete] { complete.set_value(); });
   complete.get_future().wait();
+}
+
+std::vector<Status> LazyMount::Replay(const std::vector<SpanId>& spans) {
+  std::mutex mutex;
+  std::vector<Status> answers;
+  std::promise<void> all;
+  fetcher_->Replay(spans, [&](SpanId, const Status& status) {
+    std::lock_guard lock(mutex);
+    answers.push_back(status);
+    if (answers.size() == spans.size()) all.set_value();
+  });
+  all.get_future().wait();
+  std::lock_guard lock(mutex);
+  return answers;
 }
 
 Status LazyMount::Seal() { return store_->Seal({.diff_id = layer_.diff_id, .read_tail = {}, .stop = {}}); }

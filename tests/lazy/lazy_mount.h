@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "fuse/fetch/fetch_scheduler.h"
 #include "fuse/fetch/layer_fetcher.h"
@@ -53,6 +54,8 @@ class LazyMount {
   }
   // Fetches everything; returns when it is on the disk.
   void Fill();
+  // Fetches the spans as a record's; their answers, when all are here.
+  std::vector<Status> Replay(const std::vector<SpanId>& spans);
   Status Seal();
   // Mounts anew, so that the kernel remembers nothing of before.
   void Remount();
@@ -61,6 +64,7 @@ class LazyMount {
   void CutOff() { source_->cut_off = true; }
   void Reconnect() { source_->cut_off = false; }
   uint64_t bytes_fetched() const { return source_->bytes; }
+  uint64_t requests() const { return source_->requests; }
 
  private:
   class Source final : public ByteSource {
@@ -71,6 +75,7 @@ class LazyMount {
 
     std::atomic<bool> cut_off = false;
     mutable std::atomic<uint64_t> bytes = 0;
+    mutable std::atomic<uint64_t> requests = 0;
 
    private:
     const std::string& blob_;

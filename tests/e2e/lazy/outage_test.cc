@@ -63,6 +63,46 @@ TEST_F(Outage, F10_ARegistryThatStopsInTheMiddleOfAReadAndComesBackOnlyDelaysIt)
   containerd_.RemoveContainer("c1");
 }
 
+TEST_F(Outage, F10_WhoReadsWhileTheRegistryIsGoneCanBeKilled) {
+  const std::string reference = PushIndexed(BigImage(), "app");
+  PullLazily(reference);
+  ASSERT_EQ(Failure(containerd_.RunDetached("soci", reference, "c1", {"sleep", "1000"})), "");
+  EXPECT_EQ(containerd_.Exec("c1", {"cat", "/srv/last"}).out, "last\n");  // what cat needs is here then
+  registry_.Freeze();
+  const uint64_t asked = link_->counters().bytes_up;
+  const auto reader = containerd_.StartExec("c1", {"sha256sum", "/srv/big"}, sandbox_ / "output");
+  EXPECT_TRUE(WaitUntil([&] { return link_->counters().bytes_up > asked; }));
+  containerd_.RemoveContainer("c1");
+  EXPECT_NE(reader->Wait(std::chrono::seconds(60)), 0);
+  // That is: it was not the read's end that let it go.
+  EXPECT_EQ(daemon_.Log().find("no answer within"), std::string::npos) << daemon_.Log();
+  registry_.Thaw();
+}
+
+class OutageOfASecond : public LazyStart {
+ protected:
+  OutageOfASecond()
+      : LazyStart([] {
+          std::vector<std::string> flags = OnDemandOnly();
+          flags.push_back("--registry.read_retry_budget=1s");
+          return flags;
+        }()) {}
+};
+
+TEST_F(OutageOfASecond, F10_ARegistryThatIsGoneForGoodIsAnIoErrorAndOneThatComesBackIsNot) {
+  const std::string reference = PushIndexed(BigImage(), "app");
+  PullLazily(reference);
+  ASSERT_EQ(Failure(containerd_.RunDetached("soci", reference, "c1", {"sleep", "1000"})), "");
+  EXPECT_EQ(containerd_.Exec("c1", {"cat", "/srv/last"}).out, "last\n");
+  link_->SetDown(true);
+  const CommandResult read = containerd_.Exec("c1", {"cat", "/srv/big"});
+  EXPECT_FALSE(read.ok());
+  EXPECT_THAT(read.err, ::testing::HasSubstr("Input/output error"));
+  link_->SetDown(false);
+  EXPECT_THAT(containerd_.Exec("c1", {"sha256sum", "/srv/big"}).out, ::testing::StartsWith(BigFileSum()));
+  containerd_.RemoveContainer("c1");
+}
+
 TEST_F(Outage, WhatWasReadBeforeIsReadableWithoutARegistry) {
   const std::string reference = PushIndexed(BigImage(), "app");
   PullLazily(reference);

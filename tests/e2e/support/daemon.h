@@ -28,6 +28,8 @@ class Daemon {
   void Start();
   // From the next start on, no more descriptors may be open; 0: as many as the test may have.
   void LimitDescriptors(unsigned limit) { descriptor_limit_ = limit; }
+  // From the next start on; of two that are about the same key the later one counts.
+  void AddFlag(const std::string& flag) { flags_.push_back(flag); }
   int Stop() { return process_->Stop(); }
   void Kill() { process_->Kill(); }
 
@@ -59,7 +61,7 @@ class Daemon {
   const std::string folder_;
   const std::string state_;
   const std::string run_;
-  const std::vector<std::string> flags_;
+  std::vector<std::string> flags_;
   unsigned descriptor_limit_ = 0;
   std::unique_ptr<Process> process_;
 };

@@ -76,7 +76,7 @@ TEST_F(Fetched, TwoThousandRandomPagesOfABigFileCostTheirSpans) {
 }
 
 TEST_F(Fetched, E2_StatAndReadOfManySmallFilesCostTheirSpans) {
-  constexpr uint64_t kFiles = 4000;
+  constexpr uint64_t kFiles = 20'000;
   TarBuilder tar;
   for (uint64_t i = 0; i < kFiles; ++i) {
     if (i % 100 == 0) tar.Directory("d" + std::to_string(i / 100));
@@ -85,7 +85,7 @@ TEST_F(Fetched, E2_StatAndReadOfManySmallFilesCostTheirSpans) {
   const IndexedLayer layer = MakeIndexedLayer(tar.Finish(), {.span_size = 64 << 10});
   Mount(layer);
   std::mt19937_64 random(9);
-  for (int i = 0; i < 500; ++i) {
+  for (int i = 0; i < 2000; ++i) {
     const uint64_t number = random() % kFiles;
     const std::string folder = "d" + std::to_string(number / 100), name = "f" + std::to_string(number);
     struct stat attributes {};
@@ -95,6 +95,7 @@ TEST_F(Fetched, E2_StatAndReadOfManySmallFilesCostTheirSpans) {
     Touch(*layer.table, layer.table->Attributes(*inode)->content);
   }
   EXPECT_LE(mount_->store().present_count(), touched_.size() * 12 / 10);
+  EXPECT_LE(mount_->requests(), touched_.size() * 12 / 10);
 }
 
 TEST_F(Fetched, E7_SpansOfAnySizeAreReadRight) {

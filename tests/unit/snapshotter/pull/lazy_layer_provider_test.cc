@@ -348,6 +348,23 @@ TEST_F(LazyLayerProviderTest, ASealedLayerIsSettledWhenTheDiskHasItAndIfNeedBeBy
   EXPECT_EQ(ReadFile(provider().LowerDirectory(Layer(image, 0)).value() + "/d/file").value(), "one");
 }
 
+// As on a full disk: what the disk refuses is tried again, without a restart.
+TEST_F(LazyLayerProviderTest, ALayerThatTheDiskDoesNotLetBeSealedIsSealedLater) {
+  const IndexedImage image = PushIndexedImage(registry_, {"one"});
+  const std::string obstacle = paths_.LayerFolder(Layer(image, 0)) + "/fs.partial";
+  registry_.fail = [&](const std::string& request) {
+    // The layer's files are open, and nothing has come yet.
+    return request.find("OPEN") == 0 ? ReplaceFile(obstacle, "no folder") : OkStatus();
+  };
+  Start(true);
+  ASSERT_EQ(Provide(image, 0), "");
+  for (const Status& sealed : parts_->WaitForSeals(3)) EXPECT_FALSE(sealed.ok());
+  EXPECT_EQ(parts_->live->ReportOf(Layer(image, 0))->state, LayerState::kComplete);
+  ASSERT_TRUE(RemoveTree(obstacle).ok());
+  while (!parts_->WaitForSeal().ok()) std::this_thread::yield();
+  EXPECT_EQ(parts_->live->ReportOf(Layer(image, 0))->state, LayerState::kSealed);
+}
+
 TEST_F(LazyLayerProviderTest, ALayerWhoseIndexLiesIsNeverSealedAndIsDeferredFromThenOn) {
   const IndexedImage image = PushIndexedImage(registry_, {"one"}, {}, true, "registry.example/app:v1",
                                               [](size_t, test::Ztoc& ztoc) { ztoc.entries.back().mode = 04755; });

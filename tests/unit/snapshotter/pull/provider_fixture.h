@@ -32,6 +32,7 @@ struct ProviderParts {
     LiveLayers::Options options;
     options.fill = fill;
     options.watch = watch;
+    options.seal_retry = {std::chrono::milliseconds(1), std::chrono::milliseconds(10)};
     options.seal_ended = [this](const oci::LayerDigest&, const Status& status) {
       std::lock_guard lock(mutex);
       seals.push_back(status);
