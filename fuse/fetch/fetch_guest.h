@@ -2,8 +2,8 @@
 // downloaded and unpacked, whose bytes belong to no span.
 //
 // Guests come after read-ahead: a pull waits for them, but no program that runs. They stand still while demand waits
-// anywhere. As long as a host has a guest, with transfers or without, its fill stands still, and all but one of
-// its replays: a guest's object lives until its layer is of use. Any thread may call; the listener is told on the
+// anywhere. As long as a host has a guest, with transfers or without, its fill stands still, and all but a little of
+// its replay: a guest's object lives until its layer is of use. Any thread may call; the listener is told on the
 // scheduler's deciding thread, without a lock of the scheduler's, and must be quick.
 #pragma once
 

@@ -24,14 +24,12 @@ std::optional<FetchClass> NextToStart(const HostLoad& host, const DaemonLoad& da
   const uint32_t urgent = Urgent(host);
   const uint32_t running = urgent + host.running[ToIndex(FetchClass::kFill)] + host.guests;
   if (daemon.demand_waits && urgent - host.running[kDemand] >= kBesideDemand) return std::nullopt;
-  const bool replay_stands =
-      (daemon.start_waits || host.pull_waits) && host.running[ToIndex(FetchClass::kReplay)] >= kReplayBesideStart;
   for (FetchClass fetch_class : {FetchClass::kReplay, FetchClass::kReadAhead, FetchClass::kFill}) {
     if (!host.waiting[ToIndex(fetch_class)]) continue;
     const bool is_fill = fetch_class == FetchClass::kFill;
-    if (fetch_class == FetchClass::kReplay && replay_stands) continue;
-    const bool replay_waits = replay_stands && host.waiting[ToIndex(FetchClass::kReplay)];
-    if (is_fill && (host.pull_waits || replay_waits)) return std::nullopt;
+    if (is_fill && host.pull_waits) return std::nullopt;
+    const bool is_replay = fetch_class == FetchClass::kReplay;
+    if (is_replay && host.pull_waits && host.running[ToIndex(fetch_class)] >= kBesideDemand) continue;
     const uint32_t most = daemon.demand_waits ? budget.fill_beside_demand + host.running[kDemand] : budget.total;
     const bool room = is_fill ? running < std::min(most, budget.total) : urgent < budget.urgent;
     return room ? std::optional(fetch_class) : std::nullopt;
@@ -57,8 +55,8 @@ bool MustPause(FetchClass fetch_class, const DaemonLoad& daemon, bool pull_waits
   if (fetch_class == FetchClass::kDemand) return false;
   if (daemon.backlog) return true;
   if (fetch_class == FetchClass::kFill) return pull_waits || (daemon.demand_waits && beside >= fill_beside_demand);
-  const bool behind_start = (daemon.start_waits || pull_waits) && fetch_class == FetchClass::kReplay;
-  return (behind_start && beside >= kReplayBesideStart) || (daemon.demand_waits && beside >= kBesideDemand);
+  const bool behind_pull = pull_waits && fetch_class == FetchClass::kReplay;
+  return (daemon.demand_waits || behind_pull) && beside >= kBesideDemand;
 }
 
 uint32_t FillBesideDemand(double link_rate, double connection_rate) {

@@ -35,22 +35,18 @@ struct HostLoad {
 // What all hosts share: the link, and the memory.
 struct DaemonLoad {
   bool demand_waits = false;  // somewhere a demanded span is wanted from the network and not here yet
-  bool start_waits = false;   // an image cannot start before its tables are here
   bool backlog = false;       // more has been fetched than can be decoded and written now
 };
 
 // Replay and read-ahead that go on while demand waits: they use what one demand leaves of a link whose single
 // connections are slower than the whole, and its round trips; and a program that catches up with its read-ahead must
-// not stop it.
+// not stop it. As much replay goes on while a pull waits: the container whose program it is for is not there yet.
 inline constexpr uint32_t kBesideDemand = 2;
-
-// Replay that goes on while a start or a pull waits: a replay that is early must not make the start late.
-inline constexpr uint32_t kReplayBesideStart = 1;
 
 // The class of which a range may start now, if any. Demand starts whatever else is running, up to the urgent budget;
 // the others only when nothing is backed up, no class before them waits at this host, and no demand waits anywhere, but
-// for kBesideDemand and fill_beside_demand. While a start or a pull waits replay has kReplayBesideStart. No fill as
-// long as a pull waits: it would take cores and disk too, and the program starts when the pull is over.
+// for kBesideDemand and fill_beside_demand. No fill as long as a pull waits: it would take cores and disk too, and the
+// program starts when the pull is over.
 std::optional<FetchClass> NextToStart(const HostLoad& host, const DaemonLoad& daemon, const HostBudget& budget);
 
 // Whether a guest may start a transfer: no read-ahead waits at its host, no demand anywhere, and guests leave the

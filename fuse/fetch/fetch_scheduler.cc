@@ -215,19 +215,8 @@ void FetchScheduler::TellGuest(FetchGuest& guest, std::function<void()> call, Ac
   });
 }
 
-std::shared_ptr<const void> FetchScheduler::StartWaits() {
-  const auto count = [this](int change) {
-    MutexLock lock(mutex_);
-    starts_waiting_ += static_cast<size_t>(change);
-    Signal();
-  };
-  count(1);
-  return {this, [count](const void*) { count(-1); }};
-}
-
 DaemonLoad FetchScheduler::Load() {
   DaemonLoad load;
-  load.start_waits = starts_waiting_ > 0;
   load.backlog = decode_queue_.compressed_bytes() > options_.fetched_limit;
   for (const SpanFetcher* fetcher : fetchers_) load.demand_waits = load.demand_waits || fetcher->DemandWaits();
   return load;

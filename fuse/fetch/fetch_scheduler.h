@@ -56,10 +56,6 @@ class FetchScheduler {
 
   FetchCounters& counters() { return counters_; }
 
-  // Somebody waits for the start of an image until what is returned has gone: replay gives way. It is to go before the
-  // scheduler does.
-  std::shared_ptr<const void> StartWaits();
-
   // Without threads: does everything that may be done at this time, decoding apart.
   void Settle();
   // Without threads: decodes the span that is next. False: none waits that may be decoded.
@@ -128,7 +124,6 @@ class FetchScheduler {
   bool signalled_ SOCI_GUARDED_BY(mutex_) = false;
   bool stopping_ SOCI_GUARDED_BY(mutex_) = false;
   uint64_t last_order_ SOCI_GUARDED_BY(mutex_) = 0;
-  size_t starts_waiting_ SOCI_GUARDED_BY(mutex_) = 0;
   uint64_t fills_ SOCI_GUARDED_BY(mutex_) = 0;                  // ranges of fill that were begun
   std::vector<SpanFetcher*> fetchers_ SOCI_GUARDED_BY(mutex_);  // in the order they came
   std::map<std::string, HostState> hosts_ SOCI_GUARDED_BY(mutex_);

@@ -132,15 +132,9 @@ Status Assembly::Open() {
   unpacks.budget = config_.registry.read_retry_budget;
   sync_ = std::make_unique<LayerSync>(paths_.LayersFolder());
   unpacks_ = std::make_unique<LayerUnpacks>(registry_->client(), folders_, *sync_, unpacks, scheduler_.get());
-  ImageSessions::Options sessions = SessionOptionsOf(config_, shares_);
-  if (config_.replay.enabled) {
-    sessions.start_waits = [this] { return scheduler_->StartWaits(); };
-    sessions.table_came = [this](const oci::LayerDigest& layer, const PreparedLayer& prepared) {
-      return live_->OpenEarly(layer, *prepared.origin, prepared.hold, prepared.table);
-    };
-  }
-  sessions_ = std::make_unique<ImageSessions>(registry_->client(), folders_, SystemClock(), std::move(sessions),
-                                              config_.pull.unpack ? unpacks_.get() : nullptr);
+  sessions_ =
+      std::make_unique<ImageSessions>(registry_->client(), folders_, SystemClock(), SessionOptionsOf(config_, shares_),
+                                      config_.pull.unpack ? unpacks_.get() : nullptr);
   records_ = std::make_unique<ImageRecords>(paths_.RecordsFolder(), SystemClock(), program_clock_,
                                             RecordsOptionsOf(config_, registry_->client()));
   live_ = std::make_unique<LiveLayers>(LiveLayer::Parts{registry_->client(),

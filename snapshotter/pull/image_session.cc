@@ -56,7 +56,7 @@ bool MayWorkLater(const Status& status) {
 
 ImageSessions::ImageSessions(RegistryClient& registry, LayerFolders& folders, const Clock& clock, Options options,
                              LayerUnpacks* unpacks)
-    : registry_(registry), folders_(folders), clock_(clock), options_(std::move(options)), unpacks_(unpacks) {}
+    : registry_(registry), folders_(folders), clock_(clock), options_(options), unpacks_(unpacks) {}
 
 ImageSessions::Answer ImageSessions::Get(const LayerRequest& request) {
   const std::string key = KeyOf(request);
@@ -174,7 +174,6 @@ Status ImageSessions::PrepareLayers(const LayerRequest& request, PreparedImage& 
                                                      documents->config.diff_ids[i], *ztoc, i == 0});
   }
 
-  const auto start_waits = options_.start_waits ? options_.start_waits() : nullptr;
   ParallelFor(work.size(), options_.parallel, [&](size_t i) {
     auto& [place, wanted] = work[i];
     const oci::LayerDigest layer(wanted.layer.digest);
@@ -182,7 +181,6 @@ Status ImageSessions::PrepareLayers(const LayerRequest& request, PreparedImage& 
     if (ready.ok()) {
       place->origin = std::move(ready->origin);
       place->table = std::move(ready->table);
-      if (options_.table_came) place->early = options_.table_came(layer, *place);
     } else {
       place->reason = std::string(Message(ready.status()));
       place->retry = MayWorkLater(ready.status());

@@ -33,7 +33,6 @@ struct PreparedLayer {
   std::string reason;  // why there is none
   bool retry = false;  // ... and whether it may work later
   std::shared_ptr<const LayerFolders::Hold> hold;
-  std::shared_ptr<const void> early;  // what is done with it before it is asked for; goes before the hold
   std::shared_ptr<const LayerUnpacks::Wish> unpack;  // there will be one, in the folder that this says
 };
 
@@ -52,11 +51,6 @@ class ImageSessions {
     std::chrono::milliseconds budget = std::chrono::seconds(30);      // for finding the index and the tables
     std::chrono::milliseconds remember_no = std::chrono::minutes(1);  // no index, or a failure
     size_t parallel = 16;                                             // zTOCs fetched at once
-    // Told of each layer whose table is there while others are still fetched, on the thread that fetched it; what is
-    // returned is kept as long as the image is known. May be empty.
-    std::function<std::shared_ptr<const void>(const oci::LayerDigest&, const PreparedLayer&)> table_came = {};
-    // What is returned is kept while an image cannot start for want of its tables. May be empty.
-    std::function<std::shared_ptr<const void>()> start_waits = {};
   };
 
   // Borrows them; they outlive it. With `unpacks`, layers without a zTOC are unpacked by ourselves, all at once.

@@ -26,7 +26,7 @@ Result<std::unique_ptr<LiveLayer>> LiveLayer::Open(const Parts& parts, const Pla
   std::unique_ptr<LiveLayer> live(new LiveLayer(parts, place, layer, origin, std::move(hold)));
   live->table_ = std::move(table);
   SOCI_RETURN_IF_ERROR(live->OpenFiles());
-  SOCI_RETURN_IF_ERROR(live->store_->sealed() ? live->LinkSealed() : live->OpenFetcher());
+  SOCI_RETURN_IF_ERROR(live->store_->sealed() ? live->LinkSealed() : live->Mount());
   return live;
 }
 
@@ -63,18 +63,13 @@ Status LiveLayer::OpenFiles() {
   return OkStatus();
 }
 
-Status LiveLayer::OpenFetcher() {
+Status LiveLayer::Mount() {
   SOCI_ASSIGN_OR_RETURN(source_, parts_.registry.OpenBlob(origin_.image, origin_.LayerDescriptor(layer_)));
   LayerFetcherOptions options = parts_.fetch;
   options.host = origin_.image.host;
   options.decoder = &DecoderFor(table_->compression());
   fetcher_ = MakeLayerFetcher(parts_.scheduler, table_, *source_, *store_, options);
   first_reads_ = std::make_unique<FirstReads>(table_);
-  return OkStatus();
-}
-
-Status LiveLayer::Mount() {
-  if (fetcher_ == nullptr) return OkStatus();
   reader_ = MakeLayerReader(table_, *store_, *fetcher_, parts_.io, parts_.read_ahead,
                             {first_reads_.get(), parts_.program_clock});
   SOCI_ASSIGN_OR_RETURN(mount_, parts_.mounter.Mount(*reader_, place_.mount_point));

@@ -53,16 +53,12 @@ class LiveLayer {
   };
 
   // kDataLoss or kFailedPrecondition if the folder is of no use. `table`: the folder's, if the caller has opened it.
-  // Unless it is sealed its bytes can be fetched from now on, and it is to be mounted by Mount.
   static Result<std::unique_ptr<LiveLayer>> Open(const Parts& parts, const Place& place, const oci::LayerDigest& layer,
                                                  const LayerOrigin& origin,
                                                  std::shared_ptr<const LayerFolders::Hold> hold,
                                                  std::shared_ptr<const LayerTable> table = nullptr);
   ~LiveLayer();
   LiveLayer(const LiveLayer&) = delete;
-
-  // Once; a sealed layer has no mount.
-  Status Mount();
 
   // Fetches what is missing; `complete` is called once, from some thread, when all is here.
   void StartFill(std::function<void()> complete);
@@ -86,7 +82,6 @@ class LiveLayer {
   bool sealed() const { return linked_.load(std::memory_order_acquire); }
   // Why its bytes may not be used any more, or ok.
   Status condemned() const;
-  const oci::LayerDigest& layer() const { return layer_; }
   const LayerOrigin& origin() const { return origin_; }
   // For who records and replays; nothing if it was sealed when it was opened.
   std::optional<WatchedLayer> Watched() const;
@@ -99,7 +94,7 @@ class LiveLayer {
   LiveLayer(const Parts& parts, const Place& place, const oci::LayerDigest& layer, const LayerOrigin& origin,
             std::shared_ptr<const LayerFolders::Hold> hold);
   Status OpenFiles();
-  Status OpenFetcher();
+  Status Mount();
   void Unmount();
   Status LinkSealed();
 

@@ -37,7 +37,6 @@ LiveLayers::LiveLayers(const LiveLayer::Parts& parts, LayerFolders& folders, Lay
                                                   options_.seal_retry)) {}
 
 LiveLayers::~LiveLayers() {
-  early_gate_->Close();
   Stop();
   seal_retries_->Stop();
   sealing_.reset();
@@ -52,7 +51,6 @@ LiveLayers::~LiveLayers() {
     TellClosing(layer);
     slot->recordings.clear();
     if (slot->layer != nullptr) layers.push_back(slot->layer.get());
-    if (slot->early != nullptr) layers.push_back(slot->early.get());
   }
   // Side by side, as each waits for its last reads.
   ParallelFor(layers.size(), kClosingThreads, [&](size_t i) { layers[i]->CloseFiles(); });
@@ -90,7 +88,7 @@ std::shared_ptr<LiveLayers::Slot> LiveLayers::Claim(const oci::LayerDigest& laye
 void LiveLayers::Unclaim(const oci::LayerDigest& layer, Slot& slot) {
   MutexLock lock(mutex_);
   slot.busy = false;
-  if (slot.layer == nullptr && slot.early == nullptr) slots_.erase(layer);
+  if (slot.layer == nullptr) slots_.erase(layer);
   unclaimed_.NotifyAll();
 }
 
@@ -109,21 +107,15 @@ Status LiveLayers::Open(const oci::LayerDigest& layer, const LayerOrigin& origin
     Unclaim(layer, *slot);
     return OkStatus();
   }
-  const uint32_t number = numbers_.Take(layer);
-  Result<std::unique_ptr<LiveLayer>> opened = TakeEarly(*slot, origin);
-  if (*opened == nullptr) opened = OpenAt(number, layer, origin, std::move(hold), std::move(table));
-  if (opened.ok()) {
-    if (Status mounted = (*opened)->Mount(); !mounted.ok()) {
-      TellClosing(layer);
-      opened = mounted;
-    }
-  }
+  auto opened = OpenAt(numbers_.Take(layer), layer, origin, std::move(hold), std::move(table));
   LiveLayer* live = opened.ok() ? opened->get() : nullptr;
   if (live != nullptr) {
     MutexLock lock(mutex_);
     slot->layer = *std::move(opened);
   }
-  if (live != nullptr) TellOpened(*live);
+  if (live != nullptr && options_.watch != nullptr) {
+    if (auto watched = live->Watched()) options_.watch->LayerOpened(*watched);
+  }
   if (live != nullptr && options_.fill && !live->sealed()) live->StartFill([this, layer] { SealLater(layer); });
   if (live != nullptr && live->unsettled()) SettleLater(layer);
   Unclaim(layer, *slot);
@@ -140,11 +132,6 @@ Result<std::unique_ptr<LiveLayer>> LiveLayers::OpenAt(uint32_t number, const oci
     SOCI_RETURN_IF_ERROR(WriteOrigin(place.folder, origin));
   }
   return LiveLayer::Open(parts_, place, layer, origin, std::move(hold), std::move(table));
-}
-
-void LiveLayers::TellOpened(const LiveLayer& live) {
-  if (options_.watch == nullptr) return;
-  if (auto watched = live.Watched()) options_.watch->LayerOpened(*watched);
 }
 
 void LiveLayers::TellClosing(const oci::LayerDigest& layer) {

@@ -50,12 +50,6 @@ class LiveLayers {
   // `table`: the folder's, if the caller has opened it.
   Status Open(const oci::LayerDigest& layer, const LayerOrigin& origin, std::shared_ptr<const LayerFolders::Hold> hold,
               std::shared_ptr<const LayerTable> table = nullptr);
-  // For a layer whose table is there and whose mount is still to come: what replays its image may fetch its bytes from
-  // now on, and Open mounts it as it is then. Without a mount it goes with the last copy of what is returned, which may
-  // outlive this object; the folder is the caller's to hold until then. Null if there is nothing to be early with.
-  std::shared_ptr<const void> OpenEarly(const oci::LayerDigest& layer, const LayerOrigin& origin,
-                                        std::shared_ptr<const LayerFolders::Hold> hold,
-                                        std::shared_ptr<const LayerTable> table);
   // Stops fill, unmounts and lets the folder go. False if the layer was not live.
   bool Close(const oci::LayerDigest& layer);
 
@@ -81,9 +75,6 @@ class LiveLayers {
   struct Slot {
     bool busy = false;
     std::unique_ptr<LiveLayer> layer;  // null while it is being opened or closed
-    std::unique_ptr<LiveLayer> early;  // not mounted yet, and so not live
-    std::weak_ptr<const void> early_wanted;
-    uint64_t early_id = 0;  // of who wanted it last
     // By the recording's name. They use the layer, so they are gone before it is.
     Recordings recordings;
   };
@@ -94,11 +85,6 @@ class LiveLayers {
   Result<std::unique_ptr<LiveLayer>> OpenAt(uint32_t number, const oci::LayerDigest& layer, LayerOrigin origin,
                                             std::shared_ptr<const LayerFolders::Hold> hold,
                                             std::shared_ptr<const LayerTable> table);
-  class EarlyWish;
-  // The layer that was opened early, if it is by the same zTOC.
-  std::unique_ptr<LiveLayer> TakeEarly(Slot& slot, const LayerOrigin& origin) SOCI_EXCLUDES(mutex_);
-  void DropEarly(const oci::LayerDigest& layer, uint64_t id) SOCI_EXCLUDES(mutex_);
-  void TellOpened(const LiveLayer& live);
   void TellClosing(const oci::LayerDigest& layer) SOCI_EXCLUDES(mutex_);
   Recordings TakeRecordings(Slot& slot) SOCI_EXCLUDES(mutex_);
   static uint32_t FirstFreeRecordingMount(const StatePaths& paths);
@@ -117,14 +103,12 @@ class LiveLayers {
   const uint32_t first_recording_mount_;  // those before it are an earlier process's
   std::atomic<uint32_t> next_recording_mount_;
 
-  const std::shared_ptr<OpenGate> early_gate_ = std::make_shared<OpenGate>();   // closed when this goes
-  const std::shared_ptr<OpenGate> settle_gate_ = std::make_shared<OpenGate>();  // so is this one
+  const std::shared_ptr<OpenGate> settle_gate_ = std::make_shared<OpenGate>();  // closed when this goes
 
   mutable Mutex mutex_;  // before the leaves of layers and numbers
   CondVar unclaimed_;
   std::map<oci::LayerDigest, std::shared_ptr<Slot>> slots_ SOCI_GUARDED_BY(mutex_);
   std::set<std::pair<oci::LayerDigest, oci::Digest>> condemned_ SOCI_GUARDED_BY(mutex_);  // with their zTOC
-  uint64_t early_wishes_ SOCI_GUARDED_BY(mutex_) = 0;
   bool closing_ SOCI_GUARDED_BY(mutex_) = false;
   std::unique_ptr<ThreadPool> sealing_;
   std::unique_ptr<SealRetries> seal_retries_;  // posts to it

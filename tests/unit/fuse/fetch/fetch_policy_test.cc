@@ -23,7 +23,6 @@ struct Row {
 constexpr DaemonLoad kQuiet{};
 constexpr DaemonLoad kDemandWaits{.demand_waits = true};
 constexpr DaemonLoad kBacklog{.backlog = true};
-constexpr DaemonLoad kStartWaits{.start_waits = true};
 
 TEST(FetchPolicy, WhatStartsNextFollowsTheStrictOrderOfClasses) {
   const std::vector<Row> rows = {
@@ -56,11 +55,6 @@ TEST(FetchPolicy, WhatStartsNextFollowsTheStrictOrderOfClasses) {
       {"fill waits while replay waits for a connection", {0, 1, 0, 1}, {0, 16, 0, 0}, kQuiet, {}},
       {"fill goes up to thirty-two", {0, 0, 0, 1}, {0, 16, 0, 15}, kQuiet, Class::kFill},
       {"and no further", {0, 0, 0, 1}, {0, 16, 0, 16}, kQuiet, {}},
-      {"one replay goes on while a start waits", {0, 1, 0, 0}, {0, 0, 0, 0}, kStartWaits, Class::kReplay},
-      {"and no more", {0, 1, 0, 0}, {0, 1, 0, 0}, kStartWaits, {}},
-      {"nor fill in its place", {0, 1, 0, 1}, {0, 1, 0, 0}, kStartWaits, {}},
-      {"read-ahead does not wait for that", {0, 1, 1, 1}, {0, 1, 0, 0}, kStartWaits, Class::kReadAhead},
-      {"nor does demand", {1, 1, 0, 0}, {0, 1, 0, 0}, kStartWaits, Class::kDemand},
   };
   for (const Row& row : rows) {
     EXPECT_EQ(NextToStart({row.waiting, row.running}, row.daemon, HostBudget{}), row.expected) << row.name;
@@ -83,19 +77,19 @@ TEST(FetchPolicy, GuestsComeAfterReadAhead) {
   EXPECT_FALSE(may({}, kDemandWaits));          // of any host
 }
 
-TEST(FetchPolicy, APullThatWaitsGoesBeforeFillAndAllButOneReplay) {
+TEST(FetchPolicy, APullThatWaitsGoesBeforeFillAndAllButALittleReplay) {
   const auto next = [](Waiting waiting, Running running) {
     return NextToStart({.waiting = waiting, .running = running, .pull_waits = true}, kQuiet, HostBudget{});
   };
   EXPECT_EQ(next({0, 0, 0, 1}, {}), std::nullopt);
-  EXPECT_EQ(next({0, 1, 0, 1}, {}), Class::kReplay);
-  EXPECT_EQ(next({0, 1, 0, 1}, {0, kReplayBesideStart, 0, 0}), std::nullopt);
-  EXPECT_EQ(next({0, 1, 1, 1}, {0, kReplayBesideStart, 8, 0}), Class::kReadAhead);
+  EXPECT_EQ(next({0, 1, 0, 1}, {0, kBesideDemand - 1, 0, 0}), Class::kReplay);
+  EXPECT_EQ(next({0, 1, 0, 1}, {0, kBesideDemand, 0, 0}), std::nullopt);
+  EXPECT_EQ(next({0, 1, 1, 1}, {0, kBesideDemand, 8, 0}), Class::kReadAhead);
   EXPECT_EQ(next({1, 1, 1, 1}, {8, 0, 0, 0}), Class::kDemand);
 
   EXPECT_TRUE(MustPause(Class::kFill, kQuiet, true, 0, 1));
-  EXPECT_FALSE(MustPause(Class::kReplay, kQuiet, true, 0));
-  EXPECT_TRUE(MustPause(Class::kReplay, kQuiet, true, kReplayBesideStart));
+  EXPECT_FALSE(MustPause(Class::kReplay, kQuiet, true, kBesideDemand - 1));
+  EXPECT_TRUE(MustPause(Class::kReplay, kQuiet, true, kBesideDemand));
   EXPECT_FALSE(MustPause(Class::kReadAhead, kQuiet, true, 10));
   EXPECT_FALSE(MustPause(Class::kDemand, kQuiet, true, 10));
   EXPECT_FALSE(IsHeldBack({.waiting = {0, 0, 0, 1}, .running = {0, 0, 0, 32}, .pull_waits = true}, kQuiet, {}));
@@ -110,9 +104,6 @@ TEST(FetchPolicy, OnlyALittleReadAheadKeepsRunningWhileDemandWaits) {
   }
   EXPECT_FALSE(MustPause(Class::kFill, kDemandWaits, false, 0, 1));
   EXPECT_TRUE(MustPause(Class::kFill, kDemandWaits, false, 1, 1));
-  EXPECT_FALSE(MustPause(Class::kReplay, kStartWaits, false, 0));
-  EXPECT_TRUE(MustPause(Class::kReplay, kStartWaits, false, kReplayBesideStart));
-  EXPECT_FALSE(MustPause(Class::kReadAhead, kStartWaits, false, 10));
   EXPECT_FALSE(MustPause(Class::kDemand, kDemandWaits, false, 10));
   EXPECT_FALSE(MustPause(Class::kDemand, kBacklog, false, 10));
 }

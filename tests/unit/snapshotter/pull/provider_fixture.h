@@ -23,15 +23,14 @@ namespace soci::test {
 
 struct ProviderParts {
   ProviderParts(const StatePaths& paths, RegistryClient& registry, Mounter& mounter, bool fill, bool unpack,
-                LayerSync::Delay sync = {}, LayerWatch* watch = nullptr)
+                LayerSync::Delay sync = {})
       : folders(paths),
         layer_sync(paths.LayersFolder(), sync),
         unpacks(registry, folders, layer_sync, {.window = {}}),
-        sessions(registry, folders, SystemClock(), SessionOptions(watch != nullptr), unpack ? &unpacks : nullptr),
+        sessions(registry, folders, SystemClock(), {}, unpack ? &unpacks : nullptr),
         parts{registry, scheduler, mounter, files, io, {}} {
     LiveLayers::Options options;
     options.fill = fill;
-    options.watch = watch;
     options.seal_retry = {std::chrono::milliseconds(1), std::chrono::milliseconds(10)};
     options.seal_ended = [this](const oci::LayerDigest&, const Status& status) {
       std::lock_guard lock(mutex);
@@ -40,16 +39,6 @@ struct ProviderParts {
     };
     live = std::make_unique<LiveLayers>(parts, folders, layer_sync, options);
     provider = std::make_unique<LazyLayerProvider>(sessions, *live, folders, SystemClock());
-  }
-
-  ImageSessions::Options SessionOptions(bool early) {
-    ImageSessions::Options options;
-    if (!early) return options;
-    options.table_came = [this](const oci::LayerDigest& layer, const PreparedLayer& prepared) {
-      return live->OpenEarly(layer, *prepared.origin, prepared.hold, prepared.table);
-    };
-    options.start_waits = [this] { return scheduler.StartWaits(); };
-    return options;
   }
 
   Status WaitForSeal() {
@@ -82,7 +71,7 @@ struct ProviderParts {
 class ProviderTest : public ::testing::Test {
  protected:
   void Start(bool fill, bool unpack = false) {
-    parts_ = std::make_unique<ProviderParts>(paths_, registry_, mounter_, fill, unpack, sync_, watch_);
+    parts_ = std::make_unique<ProviderParts>(paths_, registry_, mounter_, fill, unpack, sync_);
   }
   void Stop() { parts_.reset(); }
   LazyLayerProvider& provider() { return *parts_->provider; }
@@ -102,7 +91,6 @@ class ProviderTest : public ::testing::Test {
   FakeRegistryClient registry_;
   FakeMounter mounter_;
   LayerSync::Delay sync_;
-  LayerWatch* watch_ = nullptr;  // with one, layers are opened when their tables come
   std::unique_ptr<ProviderParts> parts_;
 
   void SetUp() override { ASSERT_TRUE(MakeDirectories(paths_.LinksFolder()).ok()); }
