@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kRepeats = 3;
 constexpr char kUsualLink[] = "A";
+constexpr char kNoMode[] = "no mode is left to run: the programs of no other snapshotter are in PATH";
 
 Status Wrong(std::string text) { return absl::InvalidArgumentError(std::move(text)); }
 
@@ -31,7 +32,7 @@ Status AddMarks(const std::vector<std::string>& marks, Workload& workload) {
 soci::Result<Workload> WorkloadOf(const RunOptions& options) {
   Workload workload;
   SOCI_ASSIGN_OR_RETURN(workload.command, SplitWords(options.work));
-  if (workload.command.empty()) return Wrong("--work needs a command");
+  if (workload.command.empty()) return Wrong("--work COMMAND is missing: what runs in the container");
   const int ways = !options.ready_line.empty() + !options.ready_http.empty() + (options.ready_port != 0);
   if (ways > 1) return Wrong("--ready-line, --ready-port and --ready-http exclude each other");
   SOCI_RETURN_IF_ERROR(AddMarks(options.marks, workload));
@@ -108,6 +109,7 @@ Status AddNamed(const RunOptions& options, const CatalogEntry& entry, std::vecto
       SOCI_ASSIGN_OR_RETURN(
           scenario.plan.contestants,
           ContestantsOf(options.modes.empty() ? entry.modes : options.modes, options.snapshotters, entry.daemon_flags));
+      if (scenario.plan.contestants.empty()) return Wrong(kNoMode);
     }
     scenario.plan.wait_until_local = entry.wait_until_local;
     SOCI_RETURN_IF_ERROR(SetHosts(options, entry.hosts, scenario.plan));
@@ -145,7 +147,7 @@ soci::Result<std::vector<PlannedScenario>> PlanScenarios(const RunOptions& optio
   const std::vector<std::string> usual = {"containerd", "lazy", "full", "local"};
   SOCI_ASSIGN_OR_RETURN(own.plan.contestants,
                         ContestantsOf(options.modes.empty() ? usual : options.modes, options.snapshotters, ""));
-  if (own.plan.contestants.empty()) return Wrong("no mode is left to run");
+  if (own.plan.contestants.empty()) return Wrong(kNoMode);
   for (const std::string& folder : options.layers) {
     own.folder = folder;
     planned.push_back(own);

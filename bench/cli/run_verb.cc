@@ -10,6 +10,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "bench/cli/preflight.h"
 #include "bench/cli/run_plan.h"
 #include "bench/report/page.h"
 #include "bench/report/terminal.h"
@@ -95,19 +96,24 @@ int RunAll(const RunOptions& options, const std::vector<PlannedScenario>& planne
     ScenarioPlan plan = scenario.plan;
     plan.host.programs = programs;
     if (!options.no_calibration && !scenario.index_only) Calibrate(plan, result);
-    if (signals.token().stop_requested()) throw std::runtime_error("interrupted: the link was calibrated");
+    if (signals.token().stop_requested()) throw std::runtime_error("interrupted before anything was measured");
     plan.image = Staged(stage, (*registry)->client(), scenario, staged, signals.token());
     const double known = plan.plain_download ? KnownPlainDownload(result, plan) : 0;
     plan.plain_download &= known == 0;
     result.scenarios.push_back(scenario.index_only ? Stage::IndexCost(plan.image)
                                                    : RunScenario(stage, machine, plan, signals.token(), Say));
+    if (result.scenarios.back().runs.empty()) {  // interrupted before the first
+      result.scenarios.pop_back();
+      break;
+    }
     if (known > 0) result.scenarios.back().plain_download_seconds = known;
     fmt::print("\n{}", TerminalReport(result.scenarios.back()));
     std::fflush(stdout);
     for (const Run& run : result.scenarios.back().runs) failed |= !run.error.empty();
     Write(options, result);  // after each: what is measured is not lost
   }
-  return signals.token().stop_requested() ? kInterrupted : failed ? 1 : 0;
+  if (signals.token().stop_requested()) throw std::runtime_error("interrupted");
+  return failed ? 1 : 0;
 }
 
 int RunVerb(const RunOptions& options) {
@@ -116,6 +122,11 @@ int RunVerb(const RunOptions& options) {
     Say(std::string(Message(planned.status())));
     return 2;
   }
+  if (const Status ready = CheckMachine(options); !ready.ok()) {
+    Say(std::string(Message(ready)));
+    return 1;
+  }
+  if (const std::string doubt = WhyDoubtful(); !doubt.empty()) Say(doubt);
   try {
     const StopSignals signals;
     try {
@@ -166,7 +177,9 @@ void AddRunVerb(CLI::App& app, int& exit_code) {
                    "A, B, C, D or DELAY,CONNECTION_RATE,TOTAL_RATE[,...]; else A, or those that a scenario names")
       ->take_last();
   verb->add_option("--link-port", options->link_port, "Port of 127.0.0.1 that the link listens on; else a free one");
-  verb->add_option("-n,--repeats", options->repeats, "Runs of each mode (default 3)")->check(CLI::Range(1, 1000));
+  verb->add_option("-n,--repeats", options->repeats, "Runs of each mode (default 3)")
+      ->take_last()
+      ->check(CLI::Range(1, 1000));
   verb->add_option("--hosts", options->hosts, "Hosts that start at once, each in namespaces of its own")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
@@ -174,8 +187,8 @@ void AddRunVerb(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
   verb->add_option("--name", options->name, "What the result is called")->capture_default_str();
-  verb->add_option("--json", options->json, "Write the raw result to this file");
-  verb->add_option("--html", options->html, "Write the report as a page to this file");
+  verb->add_option("--json", options->json, "Write the raw result to this file")->take_last();
+  verb->add_option("--html", options->html, "Write the report as a page to this file")->take_last();
   verb->add_option("--containerd", options->containerd, "Address of this machine's containerd; else one of our own");
   verb->add_option("--admin-socket", options->admin_socket, "Of this machine's soci-snapshotter")
       ->capture_default_str();

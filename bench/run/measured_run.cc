@@ -34,7 +34,7 @@ class Limit {
   Limit(std::chrono::seconds limit, std::stop_token stop) : seconds_(limit.count()), stop_(std::move(stop)) {}
 
   void Check(const std::string& what) const {
-    if (stop_.stop_requested()) throw std::runtime_error("interrupted: " + what);
+    if (stop_.stop_requested()) throw std::runtime_error("interrupted before " + what);
     if (SteadyClock::now() > end_) throw std::runtime_error(fmt::format("{} not within {} s", what, seconds_));
   }
   void AwaitEnd(Child& child, const std::string& what) const {

@@ -62,7 +62,7 @@ StagedImage Stage::Indexed(std::string name, const PushedImage& pushed, const st
   Child create({programs_ + "/soci-index", "create", "--plain-http", "--json", host() + "/" + image.path});
   while (!create.ended()) {
     create.Wait(kPatience);
-    if (stop.stop_requested()) throw std::runtime_error("interrupted: the image was indexed");
+    if (stop.stop_requested()) throw std::runtime_error("interrupted before the image was indexed");
   }
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
   image.index_seconds = time.count();

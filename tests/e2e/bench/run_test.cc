@@ -62,20 +62,20 @@ class SociBench : public ::testing::Test {
   test::CommandResult Bench(std::vector<std::string> options) const {
     return test::RunCommand(Line(std::move(options)), std::chrono::seconds(90), {{{"TMPDIR", scratch()}}});
   }
-  // A work that never ends, interrupted when it is ready.
-  void InterruptWhenReady(std::vector<std::string> options) const {
+  std::string log() const {
+    std::ifstream stream(folder_ / "log");
+    return std::string(std::istreambuf_iterator<char>(stream), {});
+  }
+  // A work that never ends, interrupted as soon as something is said.
+  void InterruptAt(const std::string& text, std::vector<std::string> options) const {
     options.insert(options.end(), {"--ready-line", "begun", "--work", "sh -c 'echo begun; sleep 600'"});
     test::Process bench(Line(std::move(options)), folder_ / "log", {{{"TMPDIR", scratch()}}});
-    const auto log = [&] {
-      std::ifstream stream(folder_ / "log");
-      return std::string(std::istreambuf_iterator<char>(stream), {});
-    };
-    ASSERT_TRUE(
-        test::WaitUntil([&] { return log().find("ready after") != std::string::npos; }, std::chrono::seconds(60)))
+    ASSERT_TRUE(test::WaitUntil([&] { return log().find(text) != std::string::npos; }, std::chrono::seconds(60)))
         << log();
     bench.Signal(SIGINT);
     EXPECT_EQ(bench.Wait(std::chrono::seconds(60)), 130) << log();
   }
+  void InterruptWhenReady(std::vector<std::string> options) const { InterruptAt("ready after", std::move(options)); }
   Result ReadJson() const {
     auto result = ReadResult(json());
     EXPECT_TRUE(result.ok()) << Message(result.status());
@@ -345,6 +345,25 @@ TEST_F(SociBench, WithoutContainerdEveryRunSaysSo) {
       Bench({"--mode", "containerd", "-n", "1", "--containerd", folder_ / "none.sock", "--work", "true"});
   EXPECT_EQ(bench.exit_code, 1);
   EXPECT_THAT(bench.err, HasSubstr("no containerd answers at " + (folder_ / "none.sock")));
+  EXPECT_THAT(LeftBehind(), IsEmpty());
+}
+
+// Before minutes of copying and measuring.
+TEST_F(SociBench, WhatTheMachineLacksIsToldAtOnce) {
+  const test::CommandResult nowhere = Bench({"--html", folder_ / "none/page.html", "--work", "true"});
+  EXPECT_EQ(nowhere.exit_code, 1);
+  EXPECT_EQ(nowhere.err,
+            "soci-bench: " + (folder_ / "none/page.html") + " cannot be written: is there such a folder?\n");
+  const test::CommandResult bare =
+      test::RunCommand(Line({"--work", "true"}), std::chrono::seconds(60), {{{"PATH", "/nonexistent"}}});
+  EXPECT_EQ(bare.exit_code, 1);
+  EXPECT_EQ(bare.err, "soci-bench: run: there is no docker-registry; it needs containerd, runc and docker-registry\n");
+  EXPECT_EQ(nowhere.out + bare.out, "");
+}
+
+TEST_F(SociBench, InterruptedBeforeTheFirstRunItSaysSoAndLeavesNothing) {
+  ASSERT_NO_FATAL_FAILURE(InterruptAt("pushing", {"--mode", "lazy"}));
+  EXPECT_THAT(log(), HasSubstr("soci-bench: interrupted"));
   EXPECT_THAT(LeftBehind(), IsEmpty());
 }
 
