@@ -32,7 +32,10 @@ bool MatchesWithZeros(oci::Hasher hasher, uint64_t position, const oci::DiffId& 
 void LayerStore::AdvanceFrontier(SpanId span, ByteSpan decoded) SOCI_NO_THREAD_SAFETY_ANALYSIS {
   // Whoever is hashing already comes to this span by itself, from the disk.
   if (!frontier_mutex_.try_lock()) return;
-  if (frontier_ == span) Hashed(span, decoded);
+  if (frontier_ == span) {
+    hasher_.Update(decoded);
+    frontier_ = Next(span);
+  }
   for (int i = 0; i < kReadBackPerWrite && ToIndex(frontier_) < states_.size(); ++i) {
     if (StateOf(frontier_) != State::kPresent || !HashNext().ok()) break;
   }
@@ -45,14 +48,14 @@ Status LayerStore::HashNext() {
   if (!memory) return absl::ResourceExhaustedError("no memory to read a span back");
   const MutableByteSpan bytes(memory.get(), size);
   SOCI_RETURN_IF_ERROR(ReadBack(frontier_, bytes));
-  Hashed(frontier_, bytes);
+  hasher_.Update(bytes);
+  frontier_ = Next(frontier_);
   return OkStatus();
 }
 
-void LayerStore::Hashed(SpanId span, ByteSpan decoded) {
-  hasher_.Update(decoded);
-  frontier_ = Next(span);
-  hashed_bytes_ += decoded.size();
+uint64_t LayerStore::HashedBytes() const {
+  if (ToIndex(frontier_) == states_.size()) return table_->uncompressed_size();
+  return table_->Extent(frontier_).uncompressed.begin;
 }
 
 Result<bool> LayerStore::HasDiffId(const SealRequest& request) {
@@ -88,7 +91,7 @@ Status LayerStore::Seal(const SealRequest& request) {
     return Annotate(status, fmt::format("sealing layer {}", table_->layer().ToString()));
   };
   log::Debug("layer {}: complete; {} of {} bytes are left to be hashed", table_->layer().ToString(),
-             table_->uncompressed_size() - hashed_bytes_, table_->uncompressed_size());
+             table_->uncompressed_size() - HashedBytes(), table_->uncompressed_size());
   const Result<bool> right = HasDiffId(request);
   if (!right.ok()) return annotated(right.status());
   if (!*right) {

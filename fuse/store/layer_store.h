@@ -61,7 +61,10 @@ class LayerStore final : public BackingStore {
   Status ReadTar(UncompressedRange range, MutableByteSpan out);
 
   // Of the tar, from its beginning: what the DiffID was made of so far. Sealing has to read the rest back.
-  uint64_t hashed_bytes() const { return hashed_bytes_; }
+  uint64_t hashed_bytes() const {
+    MutexLock lock(frontier_mutex_);
+    return HashedBytes();
+  }
 
   bool complete() const { return present_count_ == table_->span_count(); }
   bool sealed() const { return sealed_; }
@@ -102,7 +105,7 @@ class LayerStore final : public BackingStore {
   Status ReadBack(SpanId span, MutableByteSpan out);
   Result<std::shared_ptr<const UniqueFd>> FileFor(InodeId file, uint64_t content_begin, bool may_block);
   void AdvanceFrontier(SpanId span, ByteSpan decoded);
-  void Hashed(SpanId span, ByteSpan decoded) SOCI_REQUIRES(frontier_mutex_);
+  uint64_t HashedBytes() const SOCI_REQUIRES(frontier_mutex_);
   Status HashNext() SOCI_REQUIRES(frontier_mutex_);
   Result<bool> HasDiffId(const SealRequest& request) SOCI_REQUIRES(frontier_mutex_);
 
@@ -116,13 +119,12 @@ class LayerStore final : public BackingStore {
   std::unique_ptr<PresenceFile> presence_;  // none when it was settled before
   std::vector<std::atomic<State>> states_;
   std::atomic<uint32_t> present_count_{0};
-  std::atomic<uint64_t> hashed_bytes_{0};
   std::atomic<bool> sealed_{false};
   std::atomic<bool> settled_{false};
   std::atomic<bool> is_condemned_{false};
 
   // Before mutex_ in order; held while hashing and sealing.
-  Mutex frontier_mutex_;
+  mutable Mutex frontier_mutex_;
   oci::Hasher hasher_ SOCI_GUARDED_BY(frontier_mutex_);
   SpanId frontier_ SOCI_GUARDED_BY(frontier_mutex_){0};  // all spans before it are in hasher_
 

@@ -69,10 +69,6 @@ void ImageReplay::Join(const WatchedLayer& parts) {
   const auto place = std::find(record_.layers.begin(), record_.layers.end(), parts.layer);
   if (place == record_.layers.end()) return;
   const auto layer = static_cast<uint32_t>(place - record_.layers.begin());
-  {
-    MutexLock lock(mutex_);
-    if (members_.count(layer) > 0) return;  // told twice: before it is mounted, and then
-  }
   const ReplayPlan plan = PlanReplay(record_, layer, *parts.table, options_.plan);
   auto member = std::make_shared<Member>(*this, layer, parts, plan.unknown_extents);
   {

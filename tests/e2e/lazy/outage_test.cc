@@ -68,10 +68,7 @@ TEST_F(Outage, F10_WhoReadsWhileTheRegistryIsGoneCanBeKilled) {
   PullLazily(reference);
   ASSERT_EQ(Failure(containerd_.RunDetached("soci", reference, "c1", {"sleep", "1000"})), "");
   EXPECT_EQ(containerd_.Exec("c1", {"cat", "/srv/last"}).out, "last\n");  // what cat needs is here then
-  registry_.Freeze();
-  const uint64_t asked = link_->counters().bytes_up;
-  const auto reader = containerd_.StartExec("c1", {"sha256sum", "/srv/big"}, sandbox_ / "output");
-  EXPECT_TRUE(WaitUntil([&] { return link_->counters().bytes_up > asked; }));
+  const auto reader = FreezeUnder("c1", {"sha256sum", "/srv/big"});
   containerd_.RemoveContainer("c1");
   EXPECT_NE(reader->Wait(std::chrono::seconds(60)), 0);
   // That is: it was not the read's end that let it go.

@@ -109,10 +109,7 @@ TEST_F(StopOnDemand, WhileTheRegistryIsSilentAndAReaderWaits) {
   PullLazily(reference);
   ASSERT_EQ(Failure(containerd_.RunDetached("soci", reference, "c1", {"sleep", "1000"})), "");
   EXPECT_EQ(containerd_.Exec("c1", {"cat", "/many/1"}).out, "x1");  // what cat needs is here then
-  registry_.Freeze();
-  const uint64_t asked = link_->counters().bytes_up;
-  const auto reader = containerd_.StartExec("c1", {"cat", "/big5"}, sandbox_ / "output");
-  EXPECT_TRUE(WaitUntil([&] { return link_->counters().bytes_up > asked; }));
+  const auto reader = FreezeUnder("c1", {"cat", "/big5"});
   ExpectCleanStop();
   registry_.Thaw();
   EXPECT_NE(reader->Wait(std::chrono::seconds(30)), 0);

@@ -45,6 +45,14 @@ std::string LazyStart::Output(const std::string& reference, std::vector<std::str
   return result.out;
 }
 
+std::unique_ptr<Process> LazyStart::FreezeUnder(const std::string& container, std::vector<std::string> command) {
+  registry_.Freeze();
+  const uint64_t asked = link_->counters().bytes_up;
+  auto reader = containerd_.StartExec(container, std::move(command), sandbox_ / "output");
+  EXPECT_TRUE(WaitUntil([&] { return link_->counters().bytes_up > asked; }));
+  return reader;
+}
+
 std::vector<std::string> LazyStart::LayerStates() {
   std::vector<std::string> states;
   for (const Daemon::Layer& layer : daemon_.Layers()) states.push_back(layer.digest + ": " + layer.state);

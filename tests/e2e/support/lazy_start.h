@@ -2,6 +2,7 @@
 // pushed, indexed by soci-index and pulled by soci-snapshotter, through the link.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ class LazyStart : public EndToEnd {
   void PullLazily(const std::string& reference);
   // What a container of the image prints for this command.
   std::string Output(const std::string& reference, std::vector<std::string> command);
+  // Freezes the registry and starts the command in a running container; returns when it waits for the registry.
+  std::unique_ptr<Process> FreezeUnder(const std::string& container, std::vector<std::string> command);
   // "sealed", "deferred" and so on, of the layers that status knows, each with "digest: " before it.
   std::vector<std::string> LayerStates();
   std::string StateOf(const ImageLayer& layer);

@@ -7,7 +7,7 @@
 namespace soci::bench {
 namespace {
 
-// It was a silent nothing once, and every figure of a week was that of the host's memory.
+// It was a silent nothing once, and figures were those of the host's memory.
 TEST(ColdMachine, RefusesAFolderWhereItCannotHoldMemoryThatTheHostWouldTake) {
   if (!HostTakesFreeMemory()) GTEST_SKIP() << "the host leaves memory alone";
   EXPECT_THROW(ColdMachine("/there/is/no/such/folder"), std::system_error);

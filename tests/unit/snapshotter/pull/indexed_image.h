@@ -1,4 +1,4 @@
-// An image with a SOCI index in a registry: real gzip layers, real zTOCs, real documents.
+// An image with a SOCI index in a FakeRegistryClient: real gzip layers, real zTOCs, real documents.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@ inline oci::Descriptor DescriptorOf(std::string_view media_type, std::string_vie
 
 // Layer i holds "file<i>" and shares nothing with the others unless the contents are equal. Those in `without_ztoc`
 // are left out of the index; with `index` off there is none at all.
-inline IndexedImage PushIndexedImage(RegistryClient& registry, const std::vector<std::string>& contents,
+inline IndexedImage PushIndexedImage(FakeRegistryClient& registry, const std::vector<std::string>& contents,
                                      const std::vector<size_t>& without_ztoc = {}, bool index = true,
                                      std::string reference = "registry.example/ai/train:v1",
                                      const std::function<void(size_t, test::Ztoc&)>& falsify = {}) {
@@ -84,14 +84,10 @@ inline IndexedImage PushIndexedImage(RegistryClient& registry, const std::vector
   manifest.config = DescriptorOf(oci::kMediaTypeImageConfig, config);
   manifest.layers = image.layers;
   if (!registry.PushBlob(image.reference, manifest.config, config).ok()) std::abort();
-  const auto push = [&](const std::string& name, const std::string& json) {
-    if (!registry.PushManifest(image.reference, name, oci::kMediaTypeManifest, json).ok()) std::abort();
-    return oci::Digest::Of(json);
-  };
-  image.manifest = push(image.reference.tag, manifest.ToJson());
+  image.manifest = registry.AddManifest(image.reference, image.reference.tag, manifest.media_type, manifest.ToJson());
   if (index) {
     const std::string json = MakeSociIndexV1(ztocs, DescriptorOf(oci::kMediaTypeManifest, manifest.ToJson())).ToJson();
-    push(oci::Digest::Of(json).ToString(), json);
+    registry.AddManifest(image.reference, oci::Digest::Of(json).ToString(), oci::kMediaTypeManifest, json);
   }
   return image;
 }
