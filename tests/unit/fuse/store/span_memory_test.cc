@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -22,14 +23,43 @@ TEST(SpanMemory, ABlockIsUsedAgain) {
   EXPECT_EQ(IdleSpanMemory(), 0u);
 }
 
-TEST(SpanMemory, WhatLiesIdleIsBoundedAndGoesWithTheLastSpan) {
+TEST(SpanMemory, WhatLiesIdleAndWhatIsTakenAreBoundedTogether) {
   std::vector<SpanMemory> blocks;
   for (int i = 0; i < 40; ++i) blocks.push_back(TakeSpanMemory(4 * kMiB));
+  blocks.resize(20);
+  EXPECT_EQ(IdleSpanMemory(), 16 * kMiB) << "little is left where much is taken";
   blocks.resize(1);
-  EXPECT_LE(IdleSpanMemory(), 16 * kMiB);
-  EXPECT_GE(IdleSpanMemory(), 8 * kMiB);
+  EXPECT_EQ(IdleSpanMemory(), 60 * kMiB);
   blocks.clear();
-  EXPECT_EQ(IdleSpanMemory(), 0u);
+  EXPECT_EQ(IdleSpanMemory(), 0u) << "it goes with the last span";
+}
+
+// A fill's compressed and decoded spans: neither's blocks push out the other's.
+TEST(SpanMemory, WavesOfTwoSizesMapNothingAnew) {
+  const SpanMemory keeps_the_rest = TakeSpanMemory(kMiB);
+  std::set<const std::byte*> known;
+  for (int wave = 0; wave < 5; ++wave) {
+    std::vector<SpanMemory> compressed, decoded;
+    for (int i = 0; i < 10; ++i) compressed.push_back(TakeSpanMemory(2 * kMiB));
+    for (int i = 0; i < 8; ++i) decoded.push_back(TakeSpanMemory(4 * kMiB + kMiB / 2));
+    for (const auto* blocks : {&compressed, &decoded}) {
+      for (const SpanMemory& block : *blocks) EXPECT_EQ(known.insert(block.get()).second, wave == 0);
+    }
+    compressed.clear();
+  }
+}
+
+TEST(SpanMemory, WhatHasWaitedLongestGoesFirst) {
+  std::vector<SpanMemory> many;
+  for (int i = 0; i < 16; ++i) many.push_back(TakeSpanMemory(4 * kMiB));
+  SpanMemory small = TakeSpanMemory(kMiB);
+  SpanMemory large = TakeSpanMemory(16 * kMiB);
+  const std::byte* const place = large.get();
+  small.reset();
+  large.reset();
+  EXPECT_EQ(IdleSpanMemory(), 16 * kMiB);
+  large = TakeSpanMemory(16 * kMiB);
+  EXPECT_EQ(large.get(), place);
 }
 
 TEST(SpanMemory, AnySizeCanBeWritten) {
