@@ -76,9 +76,8 @@ class Blocks {
 
   // Sizes that are asked for come back soon, so what has waited longest is of a size that is not.
   Idle TakeOldest() SOCI_REQUIRES(mutex_) {
-    const auto oldest = std::min_element(idle_.begin(), idle_.end(), [](const auto& a, const auto& b) {
-      return a.second.returned < b.second.returned;
-    });
+    const auto oldest = std::min_element(
+        idle_.begin(), idle_.end(), [](const auto& a, const auto& b) { return a.second.returned < b.second.returned; });
     const Idle taken = oldest->second;
     idle_bytes_ -= taken.size;
     idle_.erase(oldest);

@@ -2,8 +2,8 @@
 // kept for the next span instead of going through malloc, which shreds its arenas with them (a fill held three times
 // what its spans took) or maps and zeroes each one anew.
 //
-// What lies idle is bounded (16 MiB, and 64 MiB together with what is taken), and given back to the system when no span is
-// in memory at all. Any thread.
+// What lies idle is bounded (16 MiB, and 64 MiB together with what is taken), and given back to the system when no span
+// is in memory at all. Any thread.
 #pragma once
 
 #include <cstddef>
