@@ -82,6 +82,7 @@ bool IsSoonerAlone(const Approach& approach, uint64_t round_trip_bytes);
 bool IsWorthRetrying(const Status& status);
 
 // How long to wait before try number `failures` + 1. Someone waits: 100 ms doubling to 2 s. Fill: 1 s doubling to 60 s.
+// Nothing below waits on its own account (FetchContext::asker_retries), so this is all the wait there is.
 std::chrono::milliseconds RetryDelay(int failures, bool someone_waits);
 
 }  // namespace soci

@@ -20,6 +20,7 @@ void RangeTransfer::Start(const ByteSource& source) {
   context.fetch_class = fetch_class_;
   context.budget = budget_;
   context.stop = stop_.get_token();
+  context.asker_retries = true;
   CompressedRange range = assembler_.range();
   fetcher_.TransferAsked(*this);
   std::shared_ptr<Transfer> started = source.StartRead(range.begin, range.size(), context, shared_from_this());

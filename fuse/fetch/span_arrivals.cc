@@ -114,7 +114,9 @@ void SpanFetcher::FetchFailed(SpanId span, const Status& status, bool cancelled,
     flights_.SetState(span, Flight::State::kQueued);
   } else if (IsWorthRetrying(status)) {
     flight->last_error = status;
-    flight->retry_at = scheduler_.clock().Now() + RetryDelay(++flight->failures, true);
+    const std::chrono::milliseconds delay = RetryDelay(++flight->failures, true);
+    log::Debug("{}; next try in {} ms", Message(Annotate(status, Where(span))), delay.count());
+    flight->retry_at = scheduler_.clock().Now() + delay;
     flights_.SetState(span, Flight::State::kBackingOff);
     next_due_ = std::min(next_due_, flight->retry_at);
   } else {

@@ -23,6 +23,9 @@ struct FetchContext {
   std::chrono::milliseconds budget = std::chrono::seconds(60);
   // A requested stop ends the operation with kCancelled as soon as it can.
   std::stop_token stop = {};
+  // Whoever asks tries again, on terms of his own. Below, nothing waits for another try unless the server asked for
+  // that (Retry-After); what broke off in the middle still goes on.
+  bool asker_retries = false;
 };
 
 }  // namespace soci

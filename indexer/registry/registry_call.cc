@@ -85,6 +85,7 @@ RegistryCall::RegistryCall(std::shared_ptr<RegistryCore> core, CallSpec spec, co
       spec_(std::move(spec)),
       receive_window_(ReceiveWindow(context.fetch_class)),
       budget_(context.budget),
+      asker_retries_(context.asker_retries),
       stop_(context.stop),
       handler_(std::move(handler)) {}
 
@@ -438,16 +439,25 @@ void RegistryCall::TryNextHost(Status status, bool retryable) {
 void RegistryCall::WaitAndRetry() {
   FailedAttempt failed{.attempt = attempt_, .budget_left = BudgetLeft(), .jitter_seed = seed_};
   failed.retry_after = std::exchange(retry_after_, std::nullopt);
-  std::optional<milliseconds> wait = NextWait(core_->options.retry, failed);
+  const bool told_to_wait = failed.retry_after.has_value();
+  if (asker_retries_ && !told_to_wait && progress_ == 0) return Finish(std::move(round_failure_));
+  std::optional<milliseconds> wait = NextWait(spec_.retry.value_or(core_->options.retry), failed);
+  if (!wait && asker_retries_ && told_to_wait) {
+    // To ask again within the budget is what the server does not want.
+    return Finish(absl::FailedPreconditionError(
+        fmt::format("{}; the server asks to be left alone for longer than this can wait", Message(round_failure_))));
+  }
   if (!wait) return Finish(std::move(round_failure_));
   round_retryable_ = round_trouble_ = false;
   round_absence_ = OkStatus();
   // Settings may have changed, and servers that are down are asked last.
   if (Status status = ChooseHosts(); !status.ok()) return Finish(std::move(status));
-  if (progress_ >= kFreeProgress && !failed.retry_after) return StartAttempt();  // go on at once where the bytes ended
+  if (progress_ >= kFreeProgress && !told_to_wait) return StartAttempt();  // go on at once where the bytes ended
+  // Others need not wait with it, unless the server said so.
+  if (!told_to_wait && std::exchange(asking_, false)) spec_.redirects->GiveUpAsking();
   log::Debug("{}; attempt {} in {} ms", Message(round_failure_), attempt_ + 1, wait->count());
   ++attempt_;
-  told_to_wait_ = failed.retry_after.has_value();
+  told_to_wait_ = told_to_wait;
   core_->transport.After(*wait, [self = shared_from_this()] {
     self->told_to_wait_ = false;
     self->StartAttempt();

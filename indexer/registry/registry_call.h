@@ -53,8 +53,9 @@ struct CallSpec {
   // A search: one server's "not there" stands where the others cannot be reached. Behind a mirror in a network of its
   // own every search would otherwise wait for an origin that never answers.
   bool absence_counts = false;
-  bool renew_budget = false;  // the budget counts from the last bytes that came
-  std::string what;           // for errors: "fetching blob sha256:... of host/name"
+  bool renew_budget = false;                        // the budget counts from the last bytes that came
+  std::optional<RetryPolicy> retry = std::nullopt;  // instead of the client's
+  std::string what;                                 // for errors: "fetching blob sha256:... of host/name"
 };
 
 class RegistryCall final : public Transfer, public std::enable_shared_from_this<RegistryCall> {
@@ -105,6 +106,7 @@ class RegistryCall final : public Transfer, public std::enable_shared_from_this<
   const CallSpec spec_;
   const uint32_t receive_window_;  // of the requests
   const std::chrono::milliseconds budget_;
+  const bool asker_retries_;
   std::stop_token stop_;
   std::atomic<bool> cancelled_ = false;
   std::atomic<bool> told_to_wait_ = false;

@@ -12,6 +12,10 @@
 namespace soci {
 namespace {
 
+// A whole blob on its way to the spool: it keeps what came, so it is not left to its readers to try again; but some of
+// them may be waited for.
+constexpr RetryPolicy kSpoolRetry{.longest_wait = std::chrono::seconds(2), .attempts = 30};
+
 // Copies what comes into the caller's memory, which lives until Wait has returned.
 class FillingSink final : public ByteSink {
  public:
@@ -181,20 +185,21 @@ class BlobReads : public std::enable_shared_from_this<BlobReads> {
     if (std::shared_ptr<BlobSpool> spool = Spool()) {
       auto directly = [self = shared_from_this(), weak = std::weak_ptr(handle), end = offset + length, context,
                        renew_budget](uint64_t from, std::shared_ptr<ByteSink> rest) {
-        auto transfer = self->Call(from, end - from, context, std::move(rest), renew_budget, nullptr);
+        auto transfer = self->Call(from, end - from, context, std::move(rest), renew_budget, nullptr, {});
         if (auto live = weak.lock()) live->Set(std::move(transfer));
       };
       diversion = std::make_shared<ToSpool>(spool, handle, context.stop, std::move(directly));
     }
-    handle->Set(Call(offset, length, context, std::move(sink), renew_budget, std::move(diversion)));
+    handle->Set(Call(offset, length, context, std::move(sink), renew_budget, std::move(diversion), {}));
     return handle;
   }
 
  private:
   std::shared_ptr<Transfer> Call(uint64_t offset, uint64_t length, const FetchContext& context,
                                  std::shared_ptr<ByteSink> sink, bool renew_budget,
-                                 std::shared_ptr<RangeDiversion> diversion) {
+                                 std::shared_ptr<RangeDiversion> diversion, std::optional<RetryPolicy> retry) {
     CallSpec spec;
+    spec.retry = retry;
     spec.repository = repository_;
     spec.path = "blobs/" + blob_.digest.ToString();
     spec.redirects = redirects_;
@@ -218,7 +223,7 @@ class BlobReads : public std::enable_shared_from_this<BlobReads> {
           sink->OnEnd(absl::CancelledError("the blob was closed"));
           return nullptr;
         }
-        return self->Call(0, self->size(), FetchContext{}, std::move(sink), true, nullptr);
+        return self->Call(0, self->size(), FetchContext{}, std::move(sink), true, nullptr, kSpoolRetry);
       };
       spool_ = std::make_shared<BlobSpool>(blob_, options.spool_directory, *options.spool_threads, std::move(start));
     }

@@ -18,7 +18,8 @@ using std::chrono::milliseconds;
 constexpr size_t kMostScopes = 32;
 constexpr size_t kAnswerLimit = 1_MiB;
 // A token server that does not recover within this is down for the request at hand, which retries on its own terms.
-constexpr RetryPolicy kPolicy{.attempts = 4};
+// Someone may wait for what the token is for, so its own waits stay short: a second and a half in all.
+constexpr RetryPolicy kPolicy{.longest_wait = std::chrono::milliseconds(800), .attempts = 4};
 constexpr milliseconds kBudget{20'000};
 
 std::string Where(const std::string& realm) {

@@ -26,6 +26,7 @@ class FakeByteSource : public ByteSource {
     uint64_t length = 0;
     FetchClass fetch_class{};
     std::chrono::milliseconds budget{};
+    bool asker_retries = false;
     bool paused = false;
     bool cancelled = false;
     bool ended = false;
@@ -45,7 +46,7 @@ class FakeByteSource : public ByteSource {
   std::shared_ptr<Transfer> StartRead(uint64_t offset, uint64_t length, const FetchContext& context,
                                       std::shared_ptr<ByteSink> sink) const override {
     auto read = std::make_shared<Read>(state_);
-    read->seen = {offset, length, context.fetch_class, context.budget};
+    read->seen = {offset, length, context.fetch_class, context.budget, context.asker_retries};
     read->sink = std::move(sink);
     bool at_once;
     {

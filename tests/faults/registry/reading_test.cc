@@ -13,13 +13,16 @@ namespace soci::test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Ge;
 using ::testing::Gt;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
 using ::testing::Le;
+using ::testing::SizeIs;
 using Ranges = RegistryScript::Ranges;
 
 constexpr char kRepo[] = "team/image";
@@ -115,6 +118,125 @@ TEST(Reading, WhoWaitsBecauseTheServerSaidSoCanBeRecognised) {
   while (!transfer->IsToldToWait()) std::this_thread::yield();
   transfer->Cancel();
   EXPECT_EQ(sink->Wait().status().code(), absl::StatusCode::kCancelled);
+}
+
+// What the daemon's fetcher is to the registry's client.
+FetchContext TriesAgainItself() {
+  FetchContext context;
+  context.asker_retries = true;
+  return context;
+}
+
+Status ReadAs(const ByteSource& source, const FetchContext& context, const std::string& bytes) {
+  std::string out(bytes.size(), '\0');
+  Status status = source.ReadAt(0, std::as_writable_bytes(std::span(out)), context);
+  EXPECT_TRUE(!status.ok() || out == bytes);
+  return status;
+}
+
+TEST(Reading, WhoTriesAgainItselfHearsOfAFailureAtOnce) {
+  ScriptedRegistry registry;
+  const std::string bytes = PatternBytes(1000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  registry.Change([](RegistryScript& script) {
+    script.troubles.push_back({.part = "/blobs/", .effect = [](Answer& answer) { answer = Answer{.status = 503}; }});
+  });
+  Machine machine;
+  auto source = machine.Open(registry, kRepo, blob);
+  EXPECT_EQ(ReadAs(*source, TriesAgainItself(), bytes).code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(registry.Count("GET", "/blobs/"), 1u);
+  EXPECT_THAT(machine.transport().waits(), IsEmpty());
+
+  // Everybody else has the client's own patience.
+  EXPECT_EQ(ReadAs(*source, {}, bytes).code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(registry.Count("GET", "/blobs/"), 11u);
+  EXPECT_THAT(machine.transport().waits(), Contains(Gt(std::chrono::seconds(4))));
+}
+
+TEST(Reading, WhoTriesAgainItselfWaitsAllTheSameIfTheServerSaysSo) {
+  ScriptedRegistry registry;
+  const std::string bytes = PatternBytes(1000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  registry.Change([](RegistryScript& script) {
+    script.troubles.push_back({.part = "/blobs/", .times = 2, .effect = [](Answer& answer) {
+                                 answer = Answer{.status = 429}.With("Retry-After", "7");
+                               }});
+  });
+  Machine machine;
+  EXPECT_EQ(ReadAs(*machine.Open(registry, kRepo, blob), TriesAgainItself(), bytes), OkStatus());
+  EXPECT_EQ(registry.Count("GET", "/blobs/"), 3u);
+  EXPECT_THAT(machine.transport().waits(), AllOf(SizeIs(2), Each(Ge(std::chrono::seconds(7)))));
+}
+
+TEST(Reading, AServerThatWantsMoreTimeThanAReaderHasIsNotAskedAgain) {
+  ScriptedRegistry registry;
+  const std::string bytes = PatternBytes(1000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  registry.Change([](RegistryScript& script) {
+    script.troubles.push_back({.part = "/blobs/", .effect = [](Answer& answer) {
+                                 answer = Answer{.status = 503}.With("Retry-After", "30");
+                               }});
+  });
+  Machine machine;
+  FetchContext context = TriesAgainItself();
+  context.budget = std::chrono::seconds(20);
+  // No status that the fetcher tries again after a moment.
+  EXPECT_EQ(ReadAs(*machine.Open(registry, kRepo, blob), context, bytes).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(registry.Count("GET", "/blobs/"), 1u);
+}
+
+TEST(Reading, WhoTriesAgainItselfKeepsWhatCameOfABrokenBody) {
+  ScriptedRegistry registry;
+  const std::string bytes = PatternBytes(100'000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  registry.Change([](RegistryScript& script) {
+    script.troubles.push_back(
+        {.part = "/blobs/", .times = 2, .effect = [](Answer& answer) { answer.end_at = 30'000; }});
+  });
+  Machine machine;
+  EXPECT_EQ(ReadAs(*machine.Open(registry, kRepo, blob), TriesAgainItself(), bytes), OkStatus());
+  EXPECT_EQ(registry.BlobBytes(), bytes.size());
+  EXPECT_THAT(machine.transport().waits(), IsEmpty());
+}
+
+// Fill in a long wait would otherwise hold up every read that has to ask where the blob is.
+TEST(Reading, AReadDoesNotWaitForAnotherThatWaitsToTryAgain) {
+  ScriptedRegistry registry({.redirect_blobs = true});
+  const std::string bytes = PatternBytes(1000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  registry.Change([](RegistryScript& script) {
+    script.troubles.push_back(
+        {.part = "/blobs/", .times = 1, .effect = [](Answer& answer) { answer = Answer{.status = 503}; }});
+  });
+  const auto transport = MakeCurlTransport();  // waits for real
+  const auto nobody = MakeAnonymousCredentials();
+  RegistryClientOptions options;
+  options.retry.first_wait = options.retry.longest_wait = std::chrono::seconds(100);
+  const auto client = MakeRegistryClient(*transport, *nobody, options);
+  auto source = client->OpenBlob(registry.Reference(kRepo), blob);
+  ASSERT_TRUE(source.ok());
+  const auto sink = std::make_shared<KeepingSink>();
+  FetchContext patient;
+  patient.budget = std::chrono::seconds(1000);
+  const std::shared_ptr<Transfer> waits = (*source)->StartRead(0, 1000, patient, sink);
+  EXPECT_EQ(ReadAs(**source, TriesAgainItself(), bytes), OkStatus());
+  waits->Cancel();
+  EXPECT_EQ(sink->Wait().status().code(), absl::StatusCode::kCancelled);
+}
+
+// They go on behind a read that somebody waits for, so they have its short waits.
+TEST(Reading, TokensAreTriedAgainWithinTwoSeconds) {
+  ScriptedRegistry registry({.auth = RegistryScript::Auth::kBearer, .anonymous_tokens = true});
+  const std::string bytes = PatternBytes(1000);
+  oci::Descriptor blob = registry.AddBlob(kRepo, bytes);
+  registry.Change([](RegistryScript& script) {
+    script.troubles.push_back({.part = "/token", .effect = [](Answer& answer) { answer = Answer{.status = 503}; }});
+  });
+  Machine machine;
+  EXPECT_EQ(ReadAs(*machine.Open(registry, kRepo, blob), TriesAgainItself(), bytes).code(),
+            absl::StatusCode::kUnavailable);
+  EXPECT_EQ(registry.Count("GET", "/token"), 4u);
+  EXPECT_THAT(machine.transport().waits(), AllOf(SizeIs(3), Each(Le(std::chrono::seconds(2)))));
 }
 
 TEST(Reading, B16_AnAnswerThatNeverComesIsCutAndAskedForAgain) {

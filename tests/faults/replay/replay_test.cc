@@ -178,7 +178,7 @@ TEST_F(ReplayFromRegistry, TheRegistryGoesInTheMiddleAndComesBack) {
     got = std::move(bytes);
     answered.Open();
   });
-  while (host.machine().transport().waits().empty()) std::this_thread::yield();
+  host.WaitForFailures(1);
   registry_.registry().Open();
   answered.Wait();
   EXPECT_TRUE(got == ContentOf(Backwards().back())) << got.substr(0, 200);

@@ -108,6 +108,11 @@ class ReplayingHost {
                          done(bytes.ok() ? std::string(AsText(*bytes)) : bytes.status().ToString());
                        });
   }
+  // Until so many transfers have failed.
+  void WaitForFailures(uint64_t count) {
+    const auto& failed = scheduler_.counters().faults[static_cast<size_t>(FetchFault::kNetwork)];
+    while (failed < count) std::this_thread::yield();
+  }
   // How many files came out wrong.
   int Run(const Program& program) {
     int wrong = 0;

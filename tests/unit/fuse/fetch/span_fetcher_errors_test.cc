@@ -62,6 +62,19 @@ TEST_F(SpanFetcherTest, ANetworkErrorIsTriedAgainWithinTheBudget) {
   EXPECT_EQ(Text(3), Expected(3));
 }
 
+TEST_F(SpanFetcherTest, TheSourceLeavesItToTheFetcherWhenToTryAgain) {
+  options_.fill_range = 400;
+  Start();
+  Get(3);
+  Get(8, FetchClass::kReadAhead);
+  ASSERT_TRUE(source_.WaitForReads(1));
+  source_.AnswerByItself();
+  source_.Finish(0);
+  StartFill();
+  WaitForComplete();
+  for (const FakeByteSource::Seen& read : source_.reads()) EXPECT_TRUE(read.asker_retries);
+}
+
 TEST_F(SpanFetcherTest, AnErrorThatStaysIsAnsweredAtOnce) {
   Start();
   Get(3);
