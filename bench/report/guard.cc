@@ -133,9 +133,35 @@ class Judge {
   GuardVerdict verdict_;
 };
 
-bool Measured(const Result& result, const Scenario& scenario) {
-  const Scenario* other = Counterpart(result, scenario);
-  return other != nullptr && other->link == scenario.link;
+// The results of a folder, the newest first.
+soci::Result<std::vector<Result>> ReadFolder(const std::string& path) {
+  std::error_code error;
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  }
+  if (error) return absl::NotFoundError(fmt::format("{}: {}", path, error.message()));
+  std::sort(files.rbegin(), files.rend());
+  std::vector<Result> results;
+  for (const std::string& file : files) {
+    SOCI_ASSIGN_OR_RETURN(results.emplace_back(), ReadResult(file));
+  }
+  std::stable_sort(results.begin(), results.end(), [](const Result& a, const Result& b) {
+    return a.environment.date > b.environment.date;  // ISO 8601, UTC
+  });
+  return results;
+}
+
+// Of what was kept, newest first, what to compare this scenario with; null: it was never kept over this link.
+const Scenario* Newest(const std::vector<Result>& kept, const Scenario& now) {
+  const Scenario* of_that_name = nullptr;
+  for (const Result& result : kept) {
+    const Scenario* other = Counterpart(result, now);
+    if (other == nullptr || other->link != now.link) continue;
+    if (WhatDiffers(*other, now).empty()) return other;
+    if (of_that_name == nullptr) of_that_name = other;
+  }
+  return of_that_name;
 }
 
 }  // namespace
@@ -158,20 +184,10 @@ GuardVerdict Guard(const Result& kept, const Result& now, const GuardLimits& lim
 soci::Result<Result> FindKept(const std::string& path, const Result& now) {
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) return ReadResult(path);
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
-    if (entry.path().extension() == ".json") files.push_back(entry.path());
-  }
-  if (error) return absl::NotFoundError(fmt::format("{}: {}", path, error.message()));
-  std::sort(files.rbegin(), files.rend());
+  SOCI_ASSIGN_OR_RETURN(const std::vector<Result> results, ReadFolder(path));
   Result kept;
-  for (const std::string& file : files) {
-    SOCI_ASSIGN_OR_RETURN(const Result result, ReadResult(file));
-    for (const Scenario& scenario : result.scenarios) {
-      if (Measured(now, scenario) && !Measured(kept, scenario)) {
-        kept.scenarios.push_back(scenario);
-      }
-    }
+  for (const Scenario& scenario : now.scenarios) {
+    if (const Scenario* newest = Newest(results, scenario)) kept.scenarios.push_back(*newest);
   }
   return kept;
 }

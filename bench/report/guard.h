@@ -30,7 +30,8 @@ struct GuardLimits {
 
 GuardVerdict Guard(const Result& kept, const Result& now, const GuardLimits& limits = {});
 
-// The kept result: that file; or of a folder, for each scenario of `now`, the last file (by name) that has it.
+// The kept result: that file; or of a folder, for each scenario of `now`, the newest by the date in it (then by name)
+// that measured the same; if there is none, the newest that has the scenario, so that Guard can say what differs.
 soci::Result<Result> FindKept(const std::string& path, const Result& now);
 
 }  // namespace soci::bench

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "bench/result/codec.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/unit/bench/report/sample.h"
@@ -128,6 +130,48 @@ TEST(Guard, AScenarioOverSeveralLinksIsComparedLinkByLink) {
     if (run.mode == "lazy") run.counts["spans fetched"] = 90;
   }
   EXPECT_THAT(Guard(kept, now).losses, ElementsAre("start, lazy: spans fetched 90, was 60"));
+}
+
+// One of several that were kept: its date, and how many requests a lazy start took.
+Result Kept(const std::string& date, uint64_t requests) {
+  Result result = MakeResult();
+  result.environment.date = date;
+  result.scenarios[0].runs[1].points[1].traffic.requests = requests;
+  return result;
+}
+
+uint64_t RequestsOf(const soci::Result<Result>& kept) {
+  EXPECT_TRUE(kept.ok()) << kept.status();
+  EXPECT_EQ(kept->scenarios.size(), 1u);
+  return kept->scenarios.at(0).runs[1].points[1].traffic.requests;
+}
+
+TEST(Guard, OfSeveralWholeSetsTheNewestByDateCountsWhateverTheFilesAreCalled) {
+  const test::TemporaryDirectory folder;
+  // By name alone "0012-short.json" would be the last one.
+  ASSERT_TRUE(WriteResult(Kept("2026-12-03T07:02:48Z", 7), folder.path() + "/0012-short.json").ok());
+  ASSERT_TRUE(WriteResult(Kept("2026-12-03T12:00:00Z", 8), folder.path() + "/0012-short-again.json").ok());
+  ASSERT_TRUE(WriteResult(Kept("2026-12-03T11:59:59Z", 9), folder.path() + "/0010-short.json").ok());
+  EXPECT_EQ(RequestsOf(FindKept(folder.path(), MakeResult())), 8u);
+}
+
+TEST(Guard, OfSetsOfOneDateTheLastByNameCounts) {
+  const test::TemporaryDirectory folder;
+  ASSERT_TRUE(WriteResult(Kept("2026-12-03", 7), folder.path() + "/0012-short.json").ok());
+  ASSERT_TRUE(WriteResult(Kept("2026-12-03", 8), folder.path() + "/0016-short.json").ok());
+  EXPECT_EQ(RequestsOf(FindKept(folder.path(), MakeResult())), 8u);
+}
+
+TEST(Guard, ANewerResultOfOtherWorkDoesNotHideTheOneThatCompares) {
+  const test::TemporaryDirectory folder;
+  Result other = Kept("2026-12-04", 8);
+  other.scenarios[0].image_bytes = 5;
+  ASSERT_TRUE(WriteResult(Kept("2026-12-03", 7), folder.path() + "/0012-short.json").ok());
+  ASSERT_TRUE(WriteResult(other, folder.path() + "/0016-short.json").ok());
+  EXPECT_EQ(RequestsOf(FindKept(folder.path(), MakeResult())), 7u);
+  // Without one it is shown, and what differs is said.
+  std::filesystem::remove(folder.path() + "/0012-short.json");
+  EXPECT_EQ(RequestsOf(FindKept(folder.path(), MakeResult())), 8u);
 }
 
 TEST(Guard, OfAFolderTheLastFileWithTheScenarioIsTheKeptOne) {
