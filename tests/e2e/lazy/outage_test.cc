@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <regex>
 
 #include "tests/e2e/support/lazy_start.h"
 #include "tests/support/temporary_directory.h"
@@ -60,6 +62,53 @@ TEST_F(Outage, F10_ARegistryThatStopsInTheMiddleOfAReadAndComesBackOnlyDelaysIt)
   std::string sum;
   output >> sum;
   EXPECT_EQ(sum, BigFileSum());
+  containerd_.RemoveContainer("c1");
+}
+
+class OutageWithALog : public LazyStart {
+ protected:
+  OutageWithALog()
+      : LazyStart([] {
+          std::vector<std::string> flags = OnDemandOnly();
+          flags.push_back("--log.level=debug");
+          return flags;
+        }()) {}
+
+  // Every wait before another try that the daemon logged, in ms: the fetcher's ("next try"), or the client's
+  // ("attempt").
+  std::vector<int> Waits(const std::string& whose) {
+    const std::regex wait("; " + whose + "( [0-9]+)? in ([0-9]+) ms");
+    const std::string log = daemon_.Log();
+    std::vector<int> waits;
+    for (std::sregex_iterator match(log.begin(), log.end(), wait); match != std::sregex_iterator(); ++match) {
+      waits.push_back(std::stoi((*match)[2]));
+    }
+    return waits;
+  }
+};
+
+TEST_F(OutageWithALog, F10_EachTryOfAReadThatWaitsIsAtMostTwoSecondsAfterTheOneBefore) {
+  const std::string reference = PushIndexed(BigImage(), "app");
+  PullLazily(reference);
+  ASSERT_EQ(Failure(containerd_.RunDetached("soci", reference, "c1", {"sleep", "1000"})), "");
+  link_->GoDownAfter(kBigFile / 4);
+  const auto reader = containerd_.StartExec("c1", {"sha256sum", "/srv/big"}, sandbox_ / "output");
+  ASSERT_TRUE(WaitUntil([&] { return link_->IsDown(); })) << daemon_.Log();
+  // Several spans are waited for, each with tries of its own. By doubling alone 3.2 s would come after 1.6.
+  const auto longest = [&] {
+    const std::vector<int> waits = Waits("next try");
+    return std::count(waits.begin(), waits.end(), 2000);
+  };
+  ASSERT_TRUE(WaitUntil([&] { return longest() >= 2; })) << daemon_.Log();
+  link_->SetDown(false);
+  EXPECT_EQ(reader->Wait(std::chrono::seconds(60)), 0);
+  std::ifstream output(sandbox_ / "output");
+  std::string sum;
+  output >> sum;
+  EXPECT_EQ(sum, BigFileSum());
+  EXPECT_THAT(Waits("next try"), ::testing::Each(::testing::Le(2000)));
+  // Below, nothing waits but for a moment, after something has come.
+  EXPECT_THAT(Waits("attempt"), ::testing::Each(::testing::Le(200))) << daemon_.Log();
   containerd_.RemoveContainer("c1");
 }
 
