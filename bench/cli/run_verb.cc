@@ -41,12 +41,12 @@ StagedImage Staged(Stage& stage, RegistryClient& registry, const PlannedScenario
   return staged[key] = scenario.folder.empty() ? stage.AddImage(registry, key, stop) : stage.AddFolder(key, stop);
 }
 
-void Calibrate(const ScenarioPlan& plan, Result& result) {
+void Calibrate(const ScenarioPlan& plan, Result& result, const std::stop_token& stop) {
   for (const Calibration& known : result.calibrations) {
     if (known.link == plan.link_text) return;
   }
   Say("calibrating link " + plan.link_text);
-  result.calibrations.push_back(CalibrateLink(plan.link_text, plan.link));
+  result.calibrations.push_back(CalibrateLink(plan.link_text, plan.link, stop));
 }
 
 // Of the same image through the same link, for an earlier scenario: it costs as long as the link needs.
@@ -95,7 +95,7 @@ int RunAll(const RunOptions& options, const std::vector<PlannedScenario>& planne
     }
     ScenarioPlan plan = scenario.plan;
     plan.host.programs = programs;
-    if (!options.no_calibration && !scenario.index_only) Calibrate(plan, result);
+    if (!options.no_calibration && !scenario.index_only) Calibrate(plan, result, signals.token());
     if (signals.token().stop_requested()) throw std::runtime_error("interrupted before anything was measured");
     plan.image = Staged(stage, (*registry)->client(), scenario, staged, signals.token());
     const double known = plan.plain_download ? KnownPlainDownload(result, plan) : 0;

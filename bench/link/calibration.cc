@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <optional>
 
 namespace soci {
@@ -81,19 +82,20 @@ class ByteSourceServer {
 
 class Download {
  public:
-  explicit Download(uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  Download(uint16_t port, const std::stop_token& stop) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (::connect(fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) fd_.Reset();
+    if (fd_) cut_.emplace(stop, [fd = fd_.get()] { ::shutdown(fd, SHUT_RDWR); });
   }
 
   struct Times {
     SteadyClock::duration first_byte{0};
     SteadyClock::duration all{0};
   };
-  // Nothing if the connection broke.
+  // Nothing if the connection broke, or was stopped.
   std::optional<Times> Get(uint64_t bytes) {
     const std::string line = fmt::format("{}\n", bytes);
     const auto start = SteadyClock::now();
@@ -112,6 +114,7 @@ class Download {
 
  private:
   UniqueFd fd_;
+  std::optional<std::stop_callback<std::function<void()>>> cut_;  // before the descriptor goes
 };
 
 double Seconds(SteadyClock::duration time) { return std::chrono::duration<double>(time).count(); }
@@ -119,8 +122,8 @@ double Seconds(SteadyClock::duration time) { return std::chrono::duration<double
 Status Broken() { return absl::UnavailableError("calibration: a download through the link broke"); }
 
 // Median over answers on a connection that is open already.
-Result<double> DelayMs(uint16_t port) {
-  Download download(port);
+Result<double> DelayMs(uint16_t port, const std::stop_token& stop) {
+  Download download(port, stop);
   if (!download.Get(1)) return Broken();
   std::vector<double> samples;
   for (int i = 0; i < kDelaySamples; ++i) {
@@ -133,10 +136,10 @@ Result<double> DelayMs(uint16_t port) {
 }
 
 // Of downloads at the same time. The clock begins with the first byte: what comes before is the delay's.
-Result<double> BytesPerSecond(uint16_t port, uint64_t connections, uint64_t bytes) {
+Result<double> BytesPerSecond(uint16_t port, uint64_t connections, uint64_t bytes, const std::stop_token& stop) {
   std::vector<std::unique_ptr<Download>> downloads;
   for (uint64_t i = 0; i < connections; ++i) {
-    downloads.push_back(std::make_unique<Download>(port));
+    downloads.push_back(std::make_unique<Download>(port, stop));
     if (!downloads.back()->Get(1)) return Broken();
   }
   std::vector<std::optional<Download::Times>> times(connections);
@@ -177,7 +180,9 @@ std::string Calibration::ToText() const {
   return text.empty() ? "nothing is limited" : text;
 }
 
-Result<Calibration> Calibrate(const LinkOptions& options, uint64_t bytes) {
+namespace {
+
+Result<Calibration> Measure(const LinkOptions& options, uint64_t bytes, const std::stop_token& stop) {
   SOCI_ASSIGN_OR_RETURN(const auto server, ByteSourceServer::Start());
   LinkOptions own = options;
   own.upstream_host = "127.0.0.1";
@@ -188,20 +193,28 @@ Result<Calibration> Calibrate(const LinkOptions& options, uint64_t bytes) {
   SOCI_ASSIGN_OR_RETURN(const auto link, Link::Start(own));
   Calibration calibration;
   if (own.delay.count() > 0) {
-    SOCI_ASSIGN_OR_RETURN(const double measured, DelayMs(link->port()));
+    SOCI_ASSIGN_OR_RETURN(const double measured, DelayMs(link->port(), stop));
     calibration.figures.push_back({"delay", static_cast<double>(own.delay.count()), measured});
   }
   const uint64_t one = own.connection_bytes_per_second, all = own.total_bytes_per_second;
   if (one > 0) {
-    SOCI_ASSIGN_OR_RETURN(const double measured, BytesPerSecond(link->port(), 1, bytes));
+    SOCI_ASSIGN_OR_RETURN(const double measured, BytesPerSecond(link->port(), 1, bytes, stop));
     const uint64_t wanted = all > 0 ? std::min(one, all) : one;
     calibration.figures.push_back({"one connection", static_cast<double>(wanted), measured});
   }
   if (all > 0) {
     const uint64_t connections = ConnectionsToFill(own);
-    SOCI_ASSIGN_OR_RETURN(const double measured, BytesPerSecond(link->port(), connections, bytes));
+    SOCI_ASSIGN_OR_RETURN(const double measured, BytesPerSecond(link->port(), connections, bytes, stop));
     calibration.figures.push_back({fmt::format("{} connections", connections), static_cast<double>(all), measured});
   }
+  return calibration;
+}
+
+}  // namespace
+
+Result<Calibration> Calibrate(const LinkOptions& options, uint64_t bytes, const std::stop_token& stop) {
+  Result<Calibration> calibration = Measure(options, bytes, stop);
+  if (stop.stop_requested()) return absl::CancelledError("interrupted while it was calibrated");
   return calibration;
 }
 

@@ -4,6 +4,7 @@
 // speed is part of the answer. Takes a few seconds of real time. Blocks; any thread.
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,9 @@ struct Calibration {
   std::string ToText() const;
 };
 
-// `bytes`: how much each download carries; more takes longer and is more exact.
-Result<Calibration> Calibrate(const LinkOptions& link, uint64_t bytes = uint64_t{64} << 20);
+// `bytes`: how much each download carries; more takes longer and is more exact. kCancelled, at once, when it is
+// stopped.
+Result<Calibration> Calibrate(const LinkOptions& link, uint64_t bytes = uint64_t{64} << 20,
+                              const std::stop_token& stop = {});
 
 }  // namespace soci

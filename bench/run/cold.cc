@@ -42,9 +42,9 @@ class Mapped {
 };
 
 // Bytes from `begin` to `end` into the page cache.
-void ReadRange(int file, off_t begin, off_t end) {
+void ReadRange(int file, off_t begin, off_t end, const std::stop_token& stop) {
   std::vector<char> piece(kPiece);
-  for (off_t at = begin; at < end; at += kPiece) {
+  for (off_t at = begin; at < end && !stop.stop_requested(); at += kPiece) {
     if (::pread(file, piece.data(), piece.size(), at) <= 0) return;
   }
 }
@@ -77,7 +77,7 @@ bool ColdMachine::DropCaches() {
   return fd && ::write(fd.get(), "3", 1) == 1;
 }
 
-void ColdMachine::FillFreeMemory() {
+void ColdMachine::FillFreeMemory(const std::stop_token& stop) {
   struct sysinfo machine {};
   if (!file_ || ::sysinfo(&machine) != 0) return;
   const off_t more = static_cast<off_t>(machine.freeram) * machine.mem_unit;
@@ -86,15 +86,15 @@ void ColdMachine::FillFreeMemory() {
   const off_t readers = std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::jthread> threads;
   for (off_t i = 0; i < readers; ++i) {
-    threads.emplace_back([this, more, readers, i] {
-      ReadRange(file_.get(), size_ + more / readers * i, size_ + more / readers * (i + 1));
+    threads.emplace_back([this, more, readers, i, &stop] {
+      ReadRange(file_.get(), size_ + more / readers * i, size_ + more / readers * (i + 1), stop);
     });
   }
   threads.clear();
   size_ += more;
 }
 
-void WarmFolder(const std::string& folder, const std::set<std::string>& without) {
+void WarmFolder(const std::string& folder, const std::set<std::string>& without, const std::stop_token& stop) {
   std::vector<char> piece(1 << 20);
   std::error_code ignored;
   auto entries = std::filesystem::recursive_directory_iterator(folder, ignored);
@@ -103,7 +103,7 @@ void WarmFolder(const std::string& folder, const std::set<std::string>& without)
     if (without.count(entry.path().filename().string()) > 0) entries.disable_recursion_pending();
     if (!entry.is_regular_file(ignored)) continue;
     UniqueFd fd(::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC));
-    while (fd && ::read(fd.get(), piece.data(), piece.size()) > 0) {
+    while (fd && !stop.stop_requested() && ::read(fd.get(), piece.data(), piece.size()) > 0) {
     }
   }
 }

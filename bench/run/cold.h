@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <set>
+#include <stop_token>
 #include <string>
 
 #include "indexer/base/unique_fd.h"
@@ -26,8 +27,8 @@ class ColdMachine {
 
   // Writes what is dirty, then drops clean pages, names and inodes of the whole machine. False if it may not.
   bool DropCaches();
-  // Fills what is free by now. Does nothing where the host leaves memory alone.
-  void FillFreeMemory();
+  // Fills what is free by now, until it is stopped. Does nothing where the host leaves memory alone.
+  void FillFreeMemory(const std::stop_token& stop);
 
  private:
   soci::UniqueFd file_;  // of holes; empty: nothing is to be filled
@@ -35,7 +36,7 @@ class ColdMachine {
 };
 
 // Reads every file below the folder, so that a registry that stores there answers from memory; all but what lies in
-// folders of these names.
-void WarmFolder(const std::string& folder, const std::set<std::string>& without);
+// folders of these names. Ends when it is stopped.
+void WarmFolder(const std::string& folder, const std::set<std::string>& without, const std::stop_token& stop);
 
 }  // namespace soci::bench

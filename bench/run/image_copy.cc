@@ -61,10 +61,10 @@ soci::Result<PushedImage> Copy(RegistryClient& from, const std::string& referenc
   for (const oci::Descriptor& layer : chosen.manifest.layers) {
     SOCI_RETURN_IF_ERROR(Download(from, image, layer, scratch, context));
     const MappedBlob blob(scratch);
-    if (oci::Digest::Of(blob.bytes()) != layer.digest) {
+    if (blob.MakeDigest(stop) != layer.digest) {
       return absl::DataLossError(fmt::format("layer {} came with other bytes", layer.digest.ToString()));
     }
-    test::PushBlob(to, repository, blob.bytes());
+    test::PushBlob(to, repository, blob.bytes(), layer.digest, stop);
     pushed.bytes += blob.bytes().size();
     pushed.layers.push_back(layer.digest.Hex());
   }
@@ -80,6 +80,7 @@ PushedImage CopyImage(RegistryClient& from, const std::string& reference, const 
                       const std::string& repository, const std::string& scratch, const std::stop_token& stop) {
   auto pushed = Copy(from, reference, to, repository, scratch, stop);
   std::filesystem::remove(scratch);
+  if (stop.stop_requested()) throw std::runtime_error("interrupted before the image was copied");
   if (!pushed.ok()) throw std::runtime_error(reference + ": " + std::string(Message(pushed.status())));
   return *std::move(pushed);
 }

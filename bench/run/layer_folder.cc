@@ -43,12 +43,11 @@ PushedImage PushLayerFolder(const std::string& folder, const test::DockerRegistr
   PushedImage image{repository + ":v1"};
   Json layers = Json::array(), diff_ids = Json::array();
   for (const std::string& name : Lines(folder + "/LAYERS")) {
-    if (stop.stop_requested()) throw std::runtime_error("interrupted before the layers were pushed");
     const MappedBlob blob(folder + "/" + name + ".tar.gz");
     const auto diff_id = oci::DiffId::Parse(Lines(folder + "/" + name + ".diff_id")[0]);
     if (!diff_id.ok()) throw std::runtime_error(name + ".diff_id: " + std::string(Message(diff_id.status())));
-    test::PushBlob(registry, repository, blob.bytes());
-    const oci::Digest digest = oci::Digest::Of(blob.bytes());
+    const oci::Digest digest = blob.MakeDigest(stop);
+    test::PushBlob(registry, repository, blob.bytes(), digest, stop);
     layers.push_back(DescriptorJson(oci::kMediaTypeLayerGzip, digest, blob.bytes().size()));
     diff_ids.push_back(diff_id->ToString());
     image.bytes += blob.bytes().size();

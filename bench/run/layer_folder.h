@@ -1,6 +1,6 @@
 // An image that lies in a folder as make_layers.sh leaves it (LAYERS names them, lowest first; NAME.tar.gz and
 // NAME.diff_id), pushed to a registry. Blobs are mapped, never read into memory. Throws std::runtime_error, also when
-// it is stopped between two layers.
+// it is stopped.
 #pragma once
 
 #include <cstdint>

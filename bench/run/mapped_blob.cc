@@ -4,11 +4,17 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "indexer/base/unique_fd.h"
 
 namespace soci::bench {
+namespace {
+
+constexpr size_t kPiece = 16 << 20;
+
+}  // namespace
 
 MappedBlob::MappedBlob(const std::string& path) {
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -21,5 +27,14 @@ MappedBlob::MappedBlob(const std::string& path) {
 }
 
 MappedBlob::~MappedBlob() { ::munmap(begin_, size_); }
+
+oci::Digest MappedBlob::MakeDigest(const std::stop_token& stop) const {
+  oci::Hasher hasher;
+  for (std::string_view left = bytes(); !left.empty(); left.remove_prefix(std::min(kPiece, left.size()))) {
+    if (stop.stop_requested()) throw std::runtime_error("interrupted");
+    hasher.Update(AsBytes(left.substr(0, kPiece)));
+  }
+  return hasher.Finish();
+}
 
 }  // namespace soci::bench

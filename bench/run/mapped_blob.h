@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <stop_token>
 #include <string>
 #include <string_view>
+
+#include "indexer/oci/digest.h"
 
 namespace soci::bench {
 
@@ -16,6 +19,8 @@ class MappedBlob {
   MappedBlob& operator=(const MappedBlob&) = delete;
 
   std::string_view bytes() const { return {static_cast<const char*>(begin_), size_}; }
+  // Throws when it is stopped: some gigabytes take seconds.
+  oci::Digest MakeDigest(const std::stop_token& stop) const;
 
  private:
   void* begin_ = nullptr;

@@ -48,18 +48,19 @@ std::vector<Piece> PiecesOf(const ImageAddress& image) {
   return pieces;
 }
 
-void Download(const Piece& piece) {
+void Download(const Piece& piece, const std::stop_token& stop) {
   for (int attempt = 1;; ++attempt) {
     std::string what;
     try {
-      auto answer = test::HttpRequest("GET", piece.url, {}, {piece.range});
-      if (answer.status == 307) answer = test::HttpRequest("GET", answer.headers.at("location"), {}, {piece.range});
+      auto answer = test::HttpRequest("GET", piece.url, {}, {piece.range}, stop);
+      if (answer.status == 307)
+        answer = test::HttpRequest("GET", answer.headers.at("location"), {}, {piece.range}, stop);
       if (answer.status == 206 && answer.body.size() == piece.bytes) return;
       what = fmt::format("status {}", answer.status);
     } catch (const std::exception& error) {
       what = error.what();
     }
-    if (attempt == kAttempts) throw std::runtime_error("the plain download: " + what);
+    if (stop.stop_requested() || attempt == kAttempts) throw std::runtime_error("the plain download: " + what);
   }
 }
 
@@ -81,7 +82,7 @@ double PlainDownload(const ImageAddress& image, const LinkOptions& link, const s
   for (size_t i = 0; i < std::min(Connections(link), pieces.size()); ++i) {
     threads.emplace_back([&] {
       try {
-        for (size_t mine; !stop.stop_requested() && (mine = next++) < pieces.size();) Download(pieces[mine]);
+        for (size_t mine; !stop.stop_requested() && (mine = next++) < pieces.size();) Download(pieces[mine], stop);
       } catch (...) {
         next = pieces.size();
         MutexLock lock(mutex);

@@ -18,6 +18,8 @@
 namespace soci::bench {
 namespace {
 
+constexpr uint64_t kCalibrationBytes = uint64_t{64} << 20;
+
 std::string OneLine(const Run& run) {
   if (!run.error.empty()) return "FAILED: " + run.error;
   std::string text;
@@ -110,12 +112,12 @@ Scenario RunScenario(const Stage& stage, ColdMachine& machine, const ScenarioPla
   };
   run.make_cold = [&] {
     if (plan.cold && !machine.DropCaches()) say("cannot drop the page cache: this run is warmer than it should be");
-    WarmFolder(stage.storage(), stage.LayersOfOthers(plan.image.path));
-    if (plan.cold) machine.FillFreeMemory();
+    WarmFolder(stage.storage(), stage.LayersOfOthers(plan.image.path), stop);
+    if (plan.cold) machine.FillFreeMemory(stop);
   };
   if (plan.plain_download) {
     say("downloading the image's bytes, and nothing else");
-    WarmFolder(stage.storage(), stage.LayersOfOthers(plan.image.path));
+    WarmFolder(stage.storage(), stage.LayersOfOthers(plan.image.path), stop);
     try {
       OnHost(run, [&] { scenario.plain_download_seconds = PlainDownload(run.image, plan.link, stop); });
     } catch (const std::exception& error) {
@@ -167,8 +169,8 @@ Scenario RunScenario(const Stage& stage, ColdMachine& machine, const ScenarioPla
   return scenario;
 }
 
-Calibration CalibrateLink(const std::string& text, const LinkOptions& link) {
-  const auto measured = soci::Calibrate(link);
+Calibration CalibrateLink(const std::string& text, const LinkOptions& link, const std::stop_token& stop) {
+  const auto measured = soci::Calibrate(link, kCalibrationBytes, stop);
   if (!measured.ok()) throw std::runtime_error("link " + text + ": " + std::string(Message(measured.status())));
   Calibration calibration;
   calibration.link = text;

@@ -41,7 +41,7 @@ struct ScenarioPlan {
 Scenario RunScenario(const Stage& stage, ColdMachine& machine, const ScenarioPlan& plan, const std::stop_token& stop,
                      const std::function<void(const std::string&)>& say);
 
-// Measures the link itself, by plain downloads. Throws std::runtime_error.
-Calibration CalibrateLink(const std::string& text, const LinkOptions& link);
+// Measures the link itself, by plain downloads. Throws std::runtime_error, also when it is stopped.
+Calibration CalibrateLink(const std::string& text, const LinkOptions& link, const std::stop_token& stop);
 
 }  // namespace soci::bench

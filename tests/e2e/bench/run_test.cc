@@ -7,8 +7,11 @@
 #include <fstream>
 #include <map>
 
+#include "bench/link/link.h"
+#include "bench/link/options.h"
 #include "bench/result/codec.h"
 #include "indexer/base/file_io.h"
+#include "indexer/oci/annotations.h"
 #include "tests/e2e/support/daemon.h"
 #include "tests/e2e/support/image.h"
 #include "tests/e2e/support/process.h"
@@ -74,6 +77,16 @@ class SociBench : public ::testing::Test {
         << log();
     bench.Signal(SIGINT);
     EXPECT_EQ(bench.Wait(std::chrono::seconds(60)), 130) << log();
+  }
+  // The same for something that would last for hours: that it ends at all is what is tested.
+  void InterruptLonely(const std::string& text, const std::vector<std::string>& line) const {
+    test::Process bench(line, folder_ / "log", {{{"TMPDIR", scratch()}}});
+    ASSERT_TRUE(test::WaitUntil([&] { return log().find(text) != std::string::npos; }, std::chrono::seconds(60)))
+        << log();
+    bench.Signal(SIGINT);
+    EXPECT_EQ(bench.Wait(std::chrono::seconds(60)), 130) << log();
+    EXPECT_THAT(log(), HasSubstr("interrupted"));
+    EXPECT_THAT(LeftBehind(), IsEmpty());
   }
   void InterruptWhenReady(std::vector<std::string> options) const { InterruptAt("ready after", std::move(options)); }
   Result ReadJson() const {
@@ -365,6 +378,32 @@ TEST_F(SociBench, InterruptedBeforeTheFirstRunItSaysSoAndLeavesNothing) {
   ASSERT_NO_FATAL_FAILURE(InterruptAt("pushing", {"--mode", "lazy"}));
   EXPECT_THAT(log(), HasSubstr("soci-bench: interrupted"));
   EXPECT_THAT(LeftBehind(), IsEmpty());
+}
+
+TEST_F(SociBench, InterruptedWhileTheLinkIsCalibratedItEndsAndLeavesNothing) {
+  InterruptLonely("calibrating", {test::Daemon::Program("soci-bench"), "run", "--layers", layers(), "--warm", "--link",
+                                  "5ms,10kB/s,10kB/s", "--work", "true"});
+}
+
+TEST_F(SociBench, InterruptedWhileAnImageIsCopiedItEndsAndLeavesNothing) {
+  test::Sandbox sandbox;
+  test::DockerRegistry registry(sandbox);
+  test::TestImage image;
+  image.Add(test::StoredLayer(test::NoiseBytes(24 << 20, 1), std::string(oci::kMediaTypeLayerGzip), ""));
+  const std::string path = image.Push(registry, "team/large", "v1").substr(registry.host().size());
+  LinkOptions options = *ParseLink("1ms,10kB/s,10kB/s");
+  options.upstream_port = registry.port();
+  const auto link = Link::Start(options);
+  ASSERT_TRUE(link.ok()) << link.status();
+  const std::string reference = "127.0.0.1:" + std::to_string((*link)->port()) + path;
+  InterruptLonely("copying", {test::Daemon::Program("soci-bench"), "run", reference, "--plain-http", "--warm",
+                              "--no-calibration", "--work", "true"});
+}
+
+TEST_F(SociBench, InterruptedWhileTheBytesAreDownloadedPlainlyItEndsAndLeavesNothing) {
+  InterruptLonely("downloading the image's bytes",
+                  {test::Daemon::Program("soci-bench"), "run", "--layers", layers(), "--warm", "--link",
+                   "1ms,100MB/s,200MB/s,stall=100%,stall-for=3600s", "--work", "true"});
 }
 
 TEST_F(SociBench, ASnapshotterThatDoesNotStartIsTheRunsError) {

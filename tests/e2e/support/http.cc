@@ -30,6 +30,11 @@ size_t OnHeader(char* bytes, size_t size, size_t count, void* answer) {
   return size * count;
 }
 
+// Asked once a second, and whenever something happens.
+int OnProgress(void* stop, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  return static_cast<const std::stop_token*>(stop)->stop_requested() ? 1 : 0;
+}
+
 struct Upload {
   std::string_view left;
 };
@@ -45,7 +50,7 @@ size_t OnRead(char* out, size_t size, size_t count, void* state) {
 }  // namespace
 
 HttpAnswer HttpRequest(const std::string& method, const std::string& url, std::string_view body,
-                       const std::vector<std::string>& headers) {
+                       const std::vector<std::string>& headers, const std::stop_token& stop) {
   static const CURLcode initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
   std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(), curl_easy_cleanup);
   if (initialised != CURLE_OK || !curl) throw std::runtime_error("curl does not start");
@@ -60,6 +65,9 @@ HttpAnswer HttpRequest(const std::string& method, const std::string& url, std::s
   curl_easy_setopt(curl.get(), CURLOPT_NOPROXY, "*");
   curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl.get(), CURLOPT_HTTPHEADER, list);
+  curl_easy_setopt(curl.get(), CURLOPT_NOPROGRESS, 0L);
+  curl_easy_setopt(curl.get(), CURLOPT_XFERINFOFUNCTION, OnProgress);
+  curl_easy_setopt(curl.get(), CURLOPT_XFERINFODATA, &stop);
   curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, OnBody);
   curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &answer);
   curl_easy_setopt(curl.get(), CURLOPT_HEADERFUNCTION, OnHeader);
@@ -74,6 +82,7 @@ HttpAnswer HttpRequest(const std::string& method, const std::string& url, std::s
   }
   curl_easy_setopt(curl.get(), CURLOPT_CUSTOMREQUEST, method == "HEAD" ? nullptr : method.c_str());
   const CURLcode code = curl_easy_perform(curl.get());
+  if (code == CURLE_ABORTED_BY_CALLBACK) throw std::runtime_error("interrupted");
   if (code != CURLE_OK) throw std::runtime_error(method + " " + url + ": " + curl_easy_strerror(code));
   long status = 0;
   curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);

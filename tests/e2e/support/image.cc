@@ -117,16 +117,21 @@ TarBuilder BusyboxTar() {
 }
 
 void PushBlob(const DockerRegistry& registry, const std::string& repository, std::string_view blob) {
-  const std::string digest = oci::Digest::Of(blob).ToString();
+  PushBlob(registry, repository, blob, oci::Digest::Of(blob), {});
+}
+
+void PushBlob(const DockerRegistry& registry, const std::string& repository, std::string_view blob,
+              const oci::Digest& blob_digest, const std::stop_token& stop) {
+  const std::string digest = blob_digest.ToString();
   const std::string base = registry.url() + "/v2/" + repository + "/blobs/";
   if (HttpRequest("HEAD", base + digest).status == 200) return;
   const HttpAnswer started = HttpRequest("POST", base + "uploads/");
   Expect(started, 202, "starting an upload");
   const std::string location = started.headers.at("location");
   const std::string separator = location.find('?') == std::string::npos ? "?" : "&";
-  Expect(
-      HttpRequest("PUT", location + separator + "digest=" + digest, blob, {"Content-Type: application/octet-stream"}),
-      201, "uploading " + digest);
+  Expect(HttpRequest("PUT", location + separator + "digest=" + digest, blob, {"Content-Type: application/octet-stream"},
+                     stop),
+         201, "uploading " + digest);
 }
 
 void PushManifest(const DockerRegistry& registry, const std::string& repository, const std::string& name,

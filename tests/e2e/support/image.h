@@ -5,6 +5,7 @@
 // test.
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,9 @@ class TestImage {
 TarBuilder BusyboxTar();
 
 void PushBlob(const DockerRegistry& registry, const std::string& repository, std::string_view blob);
+// The same where the digest is known; it may be stopped.
+void PushBlob(const DockerRegistry& registry, const std::string& repository, std::string_view blob,
+              const oci::Digest& digest, const std::stop_token& stop);
 void PushManifest(const DockerRegistry& registry, const std::string& repository, const std::string& name,
                   const std::string& media_type, std::string_view body);
 

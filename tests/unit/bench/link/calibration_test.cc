@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <thread>
+
 namespace soci {
 namespace {
 
@@ -24,6 +26,14 @@ TEST(Calibration, OfAnUnlimitedLinkHasNothingToSay) {
   ASSERT_TRUE(calibration.ok());
   EXPECT_EQ(calibration->ToText(), "nothing is limited");
   EXPECT_TRUE(calibration->Within(0));
+}
+
+// What it was stopped at would take hours.
+TEST(Calibration, EndsWhenItIsStopped) {
+  const LinkOptions slow = {.connection_bytes_per_second = 1000, .total_bytes_per_second = 1000};
+  std::stop_source stop;
+  std::jthread stopping([&stop] { stop.request_stop(); });
+  EXPECT_EQ(Calibrate(slow, uint64_t{64} << 20, stop.get_token()).status().code(), absl::StatusCode::kCancelled);
 }
 
 TEST(Calibration, SaysHowFarOffALinkIs) {
