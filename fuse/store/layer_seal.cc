@@ -49,6 +49,7 @@ Status LayerStore::HashNext() {
   const MutableByteSpan bytes(memory.get(), size);
   SOCI_RETURN_IF_ERROR(ReadBack(frontier_, bytes));
   hasher_.Update(bytes);
+  read_back_bytes_ += size;
   frontier_ = Next(frontier_);
   return OkStatus();
 }

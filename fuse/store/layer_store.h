@@ -66,6 +66,9 @@ class LayerStore final : public BackingStore {
     return HashedBytes();
   }
 
+  // Of the hashed bytes, those that had to be read back from the disk, as they came before their turn.
+  uint64_t read_back_bytes() const { return read_back_bytes_; }
+
   bool complete() const { return present_count_ == table_->span_count(); }
   bool sealed() const { return sealed_; }
   std::string sealed_path() const { return folder_.sealed(); }
@@ -127,6 +130,7 @@ class LayerStore final : public BackingStore {
   mutable Mutex frontier_mutex_;
   oci::Hasher hasher_ SOCI_GUARDED_BY(frontier_mutex_);
   SpanId frontier_ SOCI_GUARDED_BY(frontier_mutex_){0};  // all spans before it are in hasher_
+  std::atomic<uint64_t> read_back_bytes_{0};
 
   mutable Mutex mutex_;  // a leaf
   std::vector<SpanRecord> records_ SOCI_GUARDED_BY(mutex_);

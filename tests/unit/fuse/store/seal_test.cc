@@ -52,6 +52,7 @@ TEST_F(SealTest, WhatComesInOrderOrFillsHolesInOrderLeavesNothingToHash) {
     for (uint32_t i = 0; i < layer.table->span_count(); i += first) ASSERT_TRUE(Put(*store, layer, SpanId{i}).ok());
     while (const auto missing = store->NextMissing(SpanId{0})) ASSERT_TRUE(Put(*store, layer, *missing).ok());
     EXPECT_EQ(store->hashed_bytes(), layer.table->uncompressed_size()) << first;
+    EXPECT_EQ(store->read_back_bytes() == 0, first == 1) << first;
   }
 }
 
