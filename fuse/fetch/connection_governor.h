@@ -1,9 +1,11 @@
 // How many connections one host's lower classes use: as many as bring more, no more. Each connection that does not
-// bring more delays whoever waits, by what is under way on it when it is told to stand still.
+// bring more delays whoever waits, by what is under way on it when it is told to stand still; of a replay, what is due
+// next, by what is due later.
 //
 // Starts small and goes up while the rate of all grows, then down while it does not fall; a step that is taken back is
-// tried again much later. Judged over stretches in which the limit was what held transfers back. Guarded by the
-// scheduler's mutex. Pure.
+// tried again much later. In a hurry it first doubles while that brings much more: a replay is judged before its
+// program begins, as long as nobody waits, or never. Judged over stretches in which the limit was what held transfers
+// back. Guarded by the scheduler's mutex. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +16,9 @@ namespace soci {
 
 class ConnectionGovernor {
  public:
-  explicit ConnectionGovernor(uint32_t most = 32);
+  enum class Start { kInSteps, kInAHurry };
+
+  explicit ConnectionGovernor(uint32_t most = 32, Start start = Start::kInSteps);
 
   uint32_t limit() const { return limit_; }
 
@@ -26,12 +30,14 @@ class ConnectionGovernor {
  private:
   void Judge(double rate);
   void Probe();
+  void EndHurry();
 
   const uint32_t most_;
   uint32_t limit_;
   uint32_t best_limit_;
   double best_rate_ = 0;  // bytes per second, at best_limit_; 0: not known
   int rest_ = 0;          // stretches until the next try
+  bool hurries_;
   bool downwards_ = false;
   uint64_t bytes_ = 0;                 // of the present stretch
   Clock::TimePoint::duration time_{};  // negative: warming up

@@ -31,6 +31,7 @@ std::optional<FetchClass> NextToStart(const HostLoad& host, const DaemonLoad& da
     const bool is_replay = fetch_class == FetchClass::kReplay;
     if (is_replay && host.pull_waits && host.running[ToIndex(fetch_class)] >= kBesideDemand) continue;
     const uint32_t most = daemon.demand_waits ? budget.fill_beside_demand + host.running[kDemand] : budget.total;
+    if (is_replay && host.running[ToIndex(fetch_class)] >= budget.replay) return std::nullopt;
     const bool room = is_fill ? running < std::min(most, budget.total) : urgent < budget.urgent;
     return room ? std::optional(fetch_class) : std::nullopt;
   }
@@ -48,6 +49,12 @@ bool IsHeldBack(const HostLoad& host, const DaemonLoad& daemon, const HostBudget
   if (daemon.backlog || daemon.demand_waits || !host.waiting[ToIndex(FetchClass::kFill)]) return false;
   if (host.pull_waits) return false;
   return Urgent(host) + host.running[ToIndex(FetchClass::kFill)] >= budget.total;
+}
+
+bool IsReplayHeldBack(const HostLoad& host, const DaemonLoad& daemon, const HostBudget& budget) {
+  constexpr size_t kReplay = ToIndex(FetchClass::kReplay);
+  if (daemon.backlog || daemon.demand_waits || host.pull_waits || !host.waiting[kReplay]) return false;
+  return host.running[kReplay] >= budget.replay;
 }
 
 bool MustPause(FetchClass fetch_class, const DaemonLoad& daemon, bool pull_waits, uint32_t beside,

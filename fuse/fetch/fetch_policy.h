@@ -19,6 +19,7 @@ constexpr size_t ToIndex(FetchClass fetch_class) { return static_cast<size_t>(fe
 // Connections to one registry host.
 struct HostBudget {
   uint32_t urgent = 16;  // demand, and apart from it replay and read-ahead
+  uint32_t replay = 16;  // of those
   uint32_t total = 32;   // with fill
   // How many lower transfers may run beside a waiting demand for fill to be one of them.
   uint32_t fill_beside_demand = 0;
@@ -55,6 +56,9 @@ bool MayGuestStart(const HostLoad& host, const DaemonLoad& daemon, const HostBud
 
 // Whether fill would go faster with more connections, or not: nothing else holds it back.
 bool IsHeldBack(const HostLoad& host, const DaemonLoad& daemon, const HostBudget& budget);
+
+// The same of replay.
+bool IsReplayHeldBack(const HostLoad& host, const DaemonLoad& daemon, const HostBudget& budget);
 
 // Whether a running transfer must stand still. `pull_waits`: at its host. `beside`: how many lower transfers go on
 // already, those of the more urgent classes first.

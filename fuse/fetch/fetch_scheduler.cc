@@ -93,7 +93,8 @@ HostState& FetchScheduler::FindHost(const std::string& host) {
 }
 
 HostState& FetchScheduler::HostOf(const std::string& host) {
-  return hosts_.try_emplace(host, options_.round_trip_bytes, options_.connections.total).first->second;
+  return hosts_.try_emplace(host, options_.round_trip_bytes, options_.connections.total, options_.connections.replay)
+      .first->second;
 }
 
 void FetchScheduler::Await(CondVar& released) {
@@ -257,6 +258,7 @@ HostBudget FetchScheduler::BudgetOf(const HostState& state) const {
   HostBudget budget = options_.connections;
   const double link_rate = state.peak.bytes_per_second();
   budget.total = std::min(budget.total, state.connections.limit());
+  budget.replay = std::min(budget.replay, state.replays.limit());
   budget.fill_beside_demand = FillBesideDemand(link_rate, state.link.ConnectionRate());
   return budget;
 }
@@ -272,6 +274,7 @@ void FetchScheduler::StartRanges(DaemonLoad load, Clock::TimePoint now, Actions&
       const HostLoad host_load = LoadOf(host, now);
       std::optional<FetchClass> next = NextToStart(host_load, load, budget);
       state.saturated = IsHeldBack(host_load, load, budget);
+      state.replay_saturated = IsReplayHeldBack(host_load, load, budget);
       if (!next) break;
       SpanFetcher* fetcher = FirstWaiting(host, *next, now);
       std::shared_ptr<RangeTransfer> transfer = fetcher->StartRange(*next, now);
@@ -286,12 +289,11 @@ void FetchScheduler::StartRanges(DaemonLoad load, Clock::TimePoint now, Actions&
 // What came since the last look, if the number of connections was what held it back.
 void FetchScheduler::NoteRate(HostState& state, Clock::TimePoint now) {
   const uint64_t received = state.received;
-  state.peak.Note(received - state.noted_bytes, now - state.noted_at);
-  if (state.saturated) {
-    state.connections.Note(received - state.noted_bytes, now - state.noted_at);
-  } else {
-    state.connections.Interrupt();
-  }
+  const uint64_t bytes = received - state.noted_bytes;
+  const Clock::TimePoint::duration time = now - state.noted_at;
+  state.peak.Note(bytes, time);
+  state.saturated ? state.connections.Note(bytes, time) : state.connections.Interrupt();
+  state.replay_saturated ? state.replays.Note(bytes, time) : state.replays.Interrupt();
   state.noted_at = now;
   state.noted_bytes = received;
 }
@@ -320,17 +322,18 @@ HostLoad FetchScheduler::LoadOf(const std::string& host, Clock::TimePoint now) {
 }
 
 // Demand: of the layer that has least under way, so that one with many readers does not starve the others. Fill: of the
-// layer that was read last, and each fourth time of the one whose turn is longest ago. Else what has waited longest.
+// layer that was read last, and each fourth time of the one whose turn is longest ago. Replay: what is due first, in
+// whatever layer. Else what has waited longest.
 SpanFetcher* FetchScheduler::FirstWaiting(const std::string& host, FetchClass fetch_class, Clock::TimePoint now) {
   const bool in_turn = fetch_class == FetchClass::kFill && ++fills_ % kFillsInTurn == 0;
   SpanFetcher* first = nullptr;
-  std::pair<uint64_t, uint64_t> first_key;
+  std::pair<uint64_t, FlightOrder> first_key;
   for (SpanFetcher* fetcher : fetchers_) {
     if (fetcher->host() != host || !fetcher->Wants(fetch_class, now)) continue;
     uint64_t rank = 0;
     if (fetch_class == FetchClass::kDemand) rank = fetcher->RunningOf(FetchClass::kDemand);
     if (in_turn) rank = fetcher->last_fill();
-    const std::pair key(rank, fetcher->OldestWanted(fetch_class));
+    const std::pair key(rank, fetcher->FirstWanted(fetch_class));
     if (!first || key < first_key) std::tie(first, first_key) = std::pair(fetcher, key);
   }
   return first;

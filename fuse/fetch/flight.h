@@ -22,6 +22,16 @@ struct Waiter {
   Clock::TimePoint deadline;
 };
 
+// Which of the flights of one class is next: what a replay needs first, then what was asked for first.
+struct FlightOrder {
+  static constexpr uint64_t kNotDue = ~uint64_t{0};
+
+  uint64_t due = kNotDue;  // as LayerFetcher::Replay tells it; the least of all who asked
+  uint64_t order = 0;      // of the first who asked
+
+  auto operator<=>(const FlightOrder&) const = default;
+};
+
 struct Flight {
   enum class State {
     kQueued,      // wants a transfer
@@ -33,7 +43,7 @@ struct Flight {
 
   State state = State::kQueued;
   FetchClass fetch_class = FetchClass::kFill;  // of the most urgent who asked
-  uint64_t order = 0;                          // of the first who asked
+  FlightOrder order;                           // kept as long as there is the flight
   std::vector<Waiter> waiters;
   // Whose end without this span is its failure. More than one where the first was too slow; none that was merely
   // overtaken: its bytes are taken if they come first all the same.

@@ -21,21 +21,22 @@ class FlightTable {
 
   Flight* Find(SpanId span);
   // A new one in the given state; none exists yet.
-  Flight& Add(SpanId span, FetchClass fetch_class, uint64_t order, Flight::State state);
+  Flight& Add(SpanId span, FetchClass fetch_class, FlightOrder order, Flight::State state);
   void Erase(SpanId span);
   const std::map<SpanId, Flight>& all() const { return flights_; }
   std::map<SpanId, Flight>& all() { return flights_; }
 
   // State and class change only here, so that the queues agree.
   void SetState(SpanId span, Flight::State state);
-  void Raise(SpanId span, FetchClass fetch_class);  // to a more urgent class; a less urgent one changes nothing
+  // To a more urgent class, and to where it is due sooner; a less urgent class or a later place changes nothing.
+  void Raise(SpanId span, FetchClass fetch_class, uint64_t due = FlightOrder::kNotDue);
 
   bool HasQueued(FetchClass fetch_class) const { return !queued_[ToIndex(fetch_class)].empty(); }
-  // The order of the oldest queued flight of a class; there is one.
-  uint64_t OldestQueued(FetchClass fetch_class) const { return queued_[ToIndex(fetch_class)].begin()->first; }
+  // The place of the first queued flight of a class; there is one.
+  FlightOrder FirstQueued(FetchClass fetch_class) const { return queued_[ToIndex(fetch_class)].begin()->first; }
 
-  // The oldest queued span of the class and the queued neighbours after it, at most `limit` compressed bytes (but at
-  // least one span). They are kFetching afterwards.
+  // The first queued span of the class and the queued neighbours after it that are due with it, at most `limit`
+  // compressed bytes (but at least one span). They are kFetching afterwards.
   std::vector<SpanId> TakeRange(FetchClass fetch_class, uint64_t limit);
 
   // The compressed bytes of neighbouring spans, for a RangeAssembler.
@@ -49,7 +50,7 @@ class FlightTable {
 
   const LayerTable& table_;
   std::map<SpanId, Flight> flights_;
-  std::array<std::map<uint64_t, SpanId>, kFetchClassCount> queued_;  // by order
+  std::array<std::map<FlightOrder, SpanId>, kFetchClassCount> queued_;
 };
 
 }  // namespace soci

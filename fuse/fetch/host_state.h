@@ -12,14 +12,19 @@
 namespace soci {
 
 struct HostState {
-  HostState(uint64_t round_trip_bytes, uint32_t most_connections)
-      : link(round_trip_bytes), connections(most_connections) {}
+  HostState(uint64_t round_trip_bytes, uint32_t most_connections, uint32_t most_replays)
+      : link(round_trip_bytes),
+        connections(most_connections),
+        replays(most_replays, ConnectionGovernor::Start::kInAHurry) {}
 
   LinkEstimate link;
-  ConnectionGovernor connections;
+  ConnectionGovernor connections;  // of all
+  ConnectionGovernor replays;
   RatePeak peak;
   HedgeBudget hedges;
-  bool saturated = false;  // since noted_at the limit has been what holds transfers back
+  // Since noted_at their limit has been what holds transfers back.
+  bool saturated = false;
+  bool replay_saturated = false;
   Clock::TimePoint noted_at{};
   uint64_t noted_bytes = 0;
   std::atomic<uint64_t> received{0};  // any thread

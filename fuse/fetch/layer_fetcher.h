@@ -32,10 +32,12 @@ class LayerFetcher {
   // keeps sending bytes that do not match; kUnavailable or kDeadlineExceeded after the retry budget.
   virtual void Get(SpanId span, FetchClass fetch_class, Callback done) = 0;
 
-  // Fetches these as replay, neighbours together, in this order otherwise. Called back once for each as by Get: ok, or
-  // kAlreadyExists, or why it did not come; some perhaps at once on this thread. Never blocks.
+  // Fetches these as replay, neighbours together, in this order otherwise. `due`: their place in the record; what has
+  // the lowest goes first, in whatever layer, and of two images the one that is less far in its record. Called back
+  // once for each as by Get: ok, or kAlreadyExists, or why it did not come; some perhaps at once on this thread. Never
+  // blocks.
   using Arrived = std::function<void(SpanId, const Status&)>;
-  virtual void Replay(const std::vector<SpanId>& spans, const Arrived& arrived) {
+  virtual void Replay(const std::vector<SpanId>& spans, uint64_t /*due*/, const Arrived& arrived) {
     for (const SpanId span : spans) {
       Get(span, FetchClass::kReplay, [arrived, span](const auto& got) { arrived(span, got.status()); });
     }

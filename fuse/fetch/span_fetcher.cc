@@ -89,7 +89,7 @@ void SpanFetcher::Get(SpanId span, FetchClass fetch_class, Callback done) {
   std::optional<Result<std::shared_ptr<const SpanBuffer>>> answer;
   {
     MutexLock lock(mutex_);
-    answer = AnswerOrJoin(span, fetch_class, done);
+    answer = AnswerOrJoin(span, fetch_class, FlightOrder::kNotDue, done);
   }
   if (answer) done(std::move(*answer));
 }
@@ -107,26 +107,25 @@ Status SpanFetcher::CheckAskable(SpanId span) const {
 }
 
 std::optional<Result<std::shared_ptr<const SpanBuffer>>> SpanFetcher::AnswerOrJoin(SpanId span, FetchClass fetch_class,
-                                                                                   Callback& done) {
+                                                                                   uint64_t due, Callback& done) {
   Status askable = CheckAskable(span);
   if (!askable.ok()) return Annotate(askable, Where(span));
   Flight* flight = flights_.Find(span);
   if (flight && flight->state == Flight::State::kInMemory) return flight->buffer;
   if (!flight) {
     if (store_.IsPresent(span)) return absl::AlreadyExistsError(Where(span) + ": it is in the store");
-    flight = &flights_.Add(span, fetch_class, scheduler_.NextOrder(), Flight::State::kQueued);
+    flight = &flights_.Add(span, fetch_class, {due, scheduler_.NextOrder()}, Flight::State::kQueued);
     if (fetch_class == FetchClass::kDemand) {
-      last_miss_ = flight->order;
+      last_miss_ = flight->order.order;
       fill_.MoveTo(span, scheduler_.clock().Now());
       ++scheduler_.counters().demand_misses;
     }
   } else if (fetch_class == FetchClass::kDemand) {
     ++scheduler_.counters().demand_joins;
   }
-  if (fetch_class < flight->fetch_class) {
-    flights_.Raise(span, fetch_class);
-    if (flight->state == Flight::State::kDecoding) scheduler_.RaiseDecode(*this, span, fetch_class);
-  }
+  const bool more_urgent = fetch_class < flight->fetch_class;
+  flights_.Raise(span, fetch_class, due);
+  if (more_urgent && flight->state == Flight::State::kDecoding) scheduler_.RaiseDecode(*this, span, fetch_class);
   if (fetch_class == FetchClass::kDemand) OvertakeIfFar(span, *flight);
   Clock::TimePoint deadline = scheduler_.clock().Now() + options_.budget;
   flight->waiters.push_back({std::move(done), deadline});
@@ -152,14 +151,15 @@ Approach SpanFetcher::ApproachTo(SpanId span, const RangeTransfer& transfer) con
       .ahead = wanted.begin > position ? wanted.begin - position : 0, .span = wanted.size(), .flowing = received > 0};
 }
 
-void SpanFetcher::Replay(const std::vector<SpanId>& spans, const Arrived& arrived) {
+void SpanFetcher::Replay(const std::vector<SpanId>& spans, uint64_t due, const Arrived& arrived) {
   std::vector<std::pair<SpanId, Status>> answers;
   {
     // All under one lock, so that neighbours find each other before the first of them starts.
     MutexLock lock(mutex_);
     for (const SpanId span : spans) {
       Callback done = [arrived, span](const auto& got) { arrived(span, got.status()); };
-      if (auto answer = AnswerOrJoin(span, FetchClass::kReplay, done)) answers.emplace_back(span, answer->status());
+      if (auto answer = AnswerOrJoin(span, FetchClass::kReplay, due, done))
+        answers.emplace_back(span, answer->status());
     }
   }
   for (const auto& [span, status] : answers) arrived(span, status);
@@ -172,7 +172,7 @@ void SpanFetcher::Foresee(const std::vector<SpanId>& spans) {
     if (flights_.Find(span)) {
       flights_.Raise(span, FetchClass::kReadAhead);
     } else if (!store_.IsPresent(span)) {
-      flights_.Add(span, FetchClass::kReadAhead, scheduler_.NextOrder(), Flight::State::kQueued);
+      flights_.Add(span, FetchClass::kReadAhead, {.order = scheduler_.NextOrder()}, Flight::State::kQueued);
     }
   }
   scheduler_.Signal();
@@ -231,10 +231,11 @@ bool SpanFetcher::Wants(FetchClass fetch_class, Clock::TimePoint now) {
   return fetch_class == FetchClass::kFill && FillWants(now);
 }
 
-uint64_t SpanFetcher::OldestWanted(FetchClass fetch_class) const {
+FlightOrder SpanFetcher::FirstWanted(FetchClass fetch_class) const {
   mutex_.AssertHeld();
+  if (flights_.HasQueued(fetch_class)) return flights_.FirstQueued(fetch_class);
   // Fill without a queue is after every fill that has one; the layer that was read last comes first.
-  return flights_.HasQueued(fetch_class) ? flights_.OldestQueued(fetch_class) : ~uint64_t{0} - last_miss_;
+  return {.order = ~uint64_t{0} - last_miss_};
 }
 
 size_t SpanFetcher::RunningOf(FetchClass fetch_class) const {
@@ -257,7 +258,7 @@ std::shared_ptr<RangeTransfer> SpanFetcher::StartRange(FetchClass fetch_class, C
   } else {
     spans = fill_.NextRange(now, options_.fill_range);
     for (SpanId span : spans) {
-      flights_.Add(span, FetchClass::kFill, scheduler_.NextOrder(), Flight::State::kFetching);
+      flights_.Add(span, FetchClass::kFill, {.order = scheduler_.NextOrder()}, Flight::State::kFetching);
     }
   }
   auto transfer = std::make_shared<RangeTransfer>(*this, spans, flights_.CompressedRanges(spans), fetch_class,

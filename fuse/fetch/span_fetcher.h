@@ -25,7 +25,7 @@ class SpanFetcher final : public LayerFetcher {
   ~SpanFetcher() override;
 
   void Get(SpanId span, FetchClass fetch_class, Callback done) override;
-  void Replay(const std::vector<SpanId>& spans, const Arrived& arrived) override;
+  void Replay(const std::vector<SpanId>& spans, uint64_t due, const Arrived& arrived) override;
   void Foresee(const std::vector<SpanId>& spans) override;
   void StartFill(std::function<void()> complete) override;
   void StopFill() override;
@@ -37,7 +37,8 @@ class SpanFetcher final : public LayerFetcher {
   const ByteSource& source() const { return source_; }
   bool DemandWaits() const;
   bool Wants(FetchClass fetch_class, Clock::TimePoint now);
-  uint64_t OldestWanted(FetchClass fetch_class) const;
+  // The place of what it would start next; it wants something.
+  FlightOrder FirstWanted(FetchClass fetch_class) const;
   size_t RunningOf(FetchClass fetch_class) const;
   uint64_t last_fill() const;
   std::shared_ptr<RangeTransfer> StartRange(FetchClass fetch_class, Clock::TimePoint now);
@@ -75,7 +76,8 @@ class SpanFetcher final : public LayerFetcher {
 
   // An answer that needs no flight, or nothing after the caller was put on one.
   std::optional<Result<std::shared_ptr<const SpanBuffer>>> AnswerOrJoin(SpanId span, FetchClass fetch_class,
-                                                                        Callback& done) SOCI_REQUIRES(mutex_);
+                                                                        uint64_t due, Callback& done)
+      SOCI_REQUIRES(mutex_);
   std::optional<Clock::TimePoint> HedgeAt(const RangeTransfer& transfer) const SOCI_REQUIRES(mutex_);
   std::shared_ptr<RangeTransfer> MakeHedge(RangeTransfer& slow) SOCI_REQUIRES(mutex_);
   void Hedge(RangeTransfer& slow);

@@ -1,7 +1,6 @@
 #include "fuse/layer/first_reads.h"
 
 #include <thread>
-#include <vector>
 
 namespace soci {
 namespace {
@@ -30,40 +29,51 @@ class FirstReads::Bits {
 FirstReads::FirstReads(std::shared_ptr<const LayerTable> table) : table_(std::move(table)) {}
 FirstReads::~FirstReads() = default;
 
-bool FirstReads::Add(Listener& listener) {
-  MutexLock lock(changing_);
-  for (Place& place : places_) {
-    if (place.listener.load() != nullptr) continue;
-    place.files = std::make_unique<Bits>(table_->inode_count() + 1);
-    place.blocks = std::make_unique<Bits>(table_->uncompressed_size() / kBlock + 1);
-    place.listener.store(&listener);
-    listeners_.fetch_add(1);
-    return true;
+FirstReads::Place& FirstReads::FreePlace() {
+  for (Places* places = &places_;; places = places->more) {
+    for (Place& place : places->here) {
+      if (place.listener.load() == nullptr) return place;
+    }
+    if (places->more.load() != nullptr) continue;
+    more_places_.push_back(std::make_unique<Places>());
+    places->more = more_places_.back().get();
   }
-  return false;
+}
+
+void FirstReads::Add(Listener& listener) {
+  MutexLock lock(changing_);
+  Place& place = FreePlace();
+  place.files = std::make_unique<Bits>(table_->inode_count() + 1);
+  place.blocks = std::make_unique<Bits>(table_->uncompressed_size() / kBlock + 1);
+  place.listener.store(&listener);
+  listeners_.fetch_add(1);
 }
 
 void FirstReads::Remove(Listener& listener) {
   MutexLock lock(changing_);
-  for (Place& place : places_) {
-    if (place.listener.load() != &listener) continue;
-    listeners_.fetch_sub(1);
-    place.listener.store(nullptr);
-    while (place.inside.load() != 0) std::this_thread::yield();
-    place.files.reset();
-    place.blocks.reset();
-    return;
+  for (Places* places = &places_; places != nullptr; places = places->more) {
+    for (Place& place : places->here) {
+      if (place.listener.load() != &listener) continue;
+      listeners_.fetch_sub(1);
+      place.listener.store(nullptr);
+      while (place.inside.load() != 0) std::this_thread::yield();
+      place.files.reset();
+      place.blocks.reset();
+      return;
+    }
   }
 }
 
 // A reader first says that it is inside, then looks whether there is a listener; Remove does it the other way round.
 void FirstReads::Tell(const Part& part) {
-  for (Place& place : places_) {
-    place.inside.fetch_add(1);
-    if (Listener* listener = place.listener.load(); listener != nullptr && IsNew(place, part)) {
-      listener->OnFirstRead(part);
+  for (Places* places = &places_; places != nullptr; places = places->more) {
+    for (Place& place : places->here) {
+      place.inside.fetch_add(1);
+      if (Listener* listener = place.listener.load(); listener != nullptr && IsNew(place, part)) {
+        listener->OnFirstRead(part);
+      }
+      place.inside.fetch_sub(1);
     }
-    place.inside.fetch_sub(1);
   }
 }
 

@@ -1,13 +1,14 @@
 // Tells listeners which parts of a layer's files are read for the first time since they began to listen.
 //
-// While nobody listens a read costs one relaxed load; while somebody does, a few atomic operations, and a call only for
-// a part that is new to that listener. No lock, no memory allocated. Any thread.
+// While nobody listens a read costs one relaxed load; while somebody does, a few atomic operations for each who does,
+// and a call only for a part that is new to that listener. No lock, no memory allocated. Any thread.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "indexer/base/mutex.h"
 #include "indexer/base/ranges.h"
@@ -36,8 +37,8 @@ class FirstReads {
   FirstReads(const FirstReads&) = delete;
   FirstReads& operator=(const FirstReads&) = delete;
 
-  // False if too many listen already.
-  bool Add(Listener& listener);
+  // However many listen already; each costs a bit for every file and for every 64 KiB of the layer.
+  void Add(Listener& listener);
   // When it returns, no call is under way and none will come. Not from within a call.
   void Remove(Listener& listener);
 
@@ -54,13 +55,21 @@ class FirstReads {
     std::unique_ptr<Bits> blocks;      // ... of the tar
   };
 
+  // Places for some listeners. Readers walk them without a lock, so that none goes before all do.
+  struct Places {
+    std::array<Place, 8> here;
+    std::atomic<Places*> more = nullptr;
+  };
+
+  Place& FreePlace() SOCI_REQUIRES(changing_);
   void Tell(const Part& part);
   bool IsNew(Place& place, const Part& part) const;
 
   const std::shared_ptr<const LayerTable> table_;
   Mutex changing_;  // a leaf: one listener comes or goes at a time; reads do not take it
   std::atomic<uint32_t> listeners_ = 0;
-  std::array<Place, 8> places_;
+  Places places_;
+  std::vector<std::unique_ptr<Places>> more_places_ SOCI_GUARDED_BY(changing_);
 };
 
 }  // namespace soci

@@ -35,9 +35,42 @@ uint64_t Translated(uint64_t runs, const std::vector<uint64_t>& bits) {
   return translated;
 }
 
-Status AddRecord(const Record& record, uint64_t number, const std::vector<uint64_t>& runs, Assembly& assembly) {
+// Of all records.
+std::vector<oci::LayerDigest> LayersOf(const std::vector<const Record*>& records) {
+  const std::vector<oci::LayerDigest>& first = records.front()->layers;
+  const bool all_same =
+      std::all_of(records.begin(), records.end(), [&](const Record* one) { return one->layers == first; });
+  if (all_same) return first;
+  std::set<oci::LayerDigest> all;
+  for (const Record* record : records) all.insert(record->layers.begin(), record->layers.end());
+  return {all.begin(), all.end()};
+}
+
+// Of each layer, the bits of the runs that did not know it.
+std::vector<uint64_t> StrangersOf(const std::vector<const Record*>& records,
+                                  const std::vector<std::vector<uint64_t>>& runs, const Assembly& assembly) {
+  std::vector<uint64_t> strangers;
+  for (const oci::LayerDigest& layer : assembly.layers) {
+    uint64_t known = 0, unknown = 0;
+    for (size_t i = 0; i < records.size(); ++i) {
+      const std::vector<oci::LayerDigest>& its = records[i]->layers;
+      const bool has_it = std::find(its.begin(), its.end(), layer) != its.end();
+      for (const uint64_t bit : BitsAmong(runs[i], assembly.runs)) (has_it ? known : unknown) |= bit;
+    }
+    strangers.push_back(unknown & ~known);
+  }
+  return strangers;
+}
+
+Status AddRecord(const Record& record, uint64_t number, const std::vector<uint64_t>& runs,
+                 const std::vector<uint64_t>& strangers, Assembly& assembly) {
+  std::vector<uint32_t> layers;  // what each of its layers is in all
+  for (const oci::LayerDigest& layer : record.layers) {
+    const auto place = std::find(assembly.layers.begin(), assembly.layers.end(), layer);
+    layers.push_back(static_cast<uint32_t>(place - assembly.layers.begin()));
+  }
   for (const RecordedFile& file : record.files) {
-    const auto [known, is_new] = assembly.sizes.try_emplace({file.layer, file.path}, file.size);
+    const auto [known, is_new] = assembly.sizes.try_emplace({layers[file.layer], file.path}, file.size);
     if (known->second == file.size) continue;
     return absl::InvalidArgumentError(
         fmt::format("{}: {} bytes in one record, {} in another", file.path, known->second, file.size));
@@ -47,9 +80,11 @@ Status AddRecord(const Record& record, uint64_t number, const std::vector<uint64
   for (size_t i = 0; i < record.extents.size(); ++i) {
     const RecordedExtent& extent = record.extents[i];
     const RecordedFile& file = record.files[extent.file];
-    const uint64_t of_runs = record.runs.empty() ? bits[0] : Translated(extent.runs, bits);
+    const uint32_t layer = layers[file.layer];
+    uint64_t of_runs = record.runs.empty() ? bits[0] : Translated(extent.runs, bits);
+    if (of_runs != 0) of_runs |= strangers[layer];
     assembly.parts.push_back(
-        {file.layer, file.path, extent.offset, extent.end(), times[i], of_runs, number << 32 | uint64_t{i}});
+        {layer, file.path, extent.offset, extent.end(), times[i], of_runs, number << 32 | uint64_t{i}});
   }
   return OkStatus();
 }
@@ -72,13 +107,18 @@ Result<Record> MergeRecords(const std::vector<Record>& records) {
       return absl::InvalidArgumentError(fmt::format("one record is about {}, another about {}",
                                                     first.manifest.ToString(), record->manifest.ToString()));
     }
-    if (record->layers != first.layers) return absl::InvalidArgumentError("the records tell different layers");
     runs.push_back(RunsOf(*record));
     all.insert(runs.back().begin(), runs.back().end());
   }
-  Assembly assembly{.manifest = first.manifest, .layers = first.layers, .runs = {all.begin(), all.end()}};
+  Assembly assembly{.manifest = first.manifest, .layers = LayersOf(distinct), .runs = {all.begin(), all.end()}};
+  if (assembly.layers.size() > kMostRecordLayers) {
+    return absl::InvalidArgumentError(fmt::format("the records tell {} layers", assembly.layers.size()));
+  }
   if (assembly.runs.size() > kMostRecordRuns) assembly.runs.resize(kMostRecordRuns);
-  for (size_t i = 0; i < distinct.size(); ++i) SOCI_RETURN_IF_ERROR(AddRecord(*distinct[i], i, runs[i], assembly));
+  const std::vector<uint64_t> strangers = StrangersOf(distinct, runs, assembly);
+  for (size_t i = 0; i < distinct.size(); ++i) {
+    SOCI_RETURN_IF_ERROR(AddRecord(*distinct[i], i, runs[i], strangers, assembly));
+  }
   return Assemble(assembly);
 }
 

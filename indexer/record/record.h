@@ -40,7 +40,7 @@ struct RecordedExtent {
 
 struct Record {
   oci::Digest manifest;                  // of the image on one platform
-  std::vector<oci::LayerDigest> layers;  // in image order, each once
+  std::vector<oci::LayerDigest> layers;  // those that were known, each once; in image order, but see MergeRecords
   std::vector<RecordedFile> files;       // by layer, then path
   std::vector<uint64_t> runs;            // the names of those it was merged of, sorted; empty: it is of one run
   std::vector<RecordedExtent> extents;   // no byte twice; first what all runs need, each part in order of first need

@@ -39,7 +39,11 @@ class ImageReplay::Member : public FirstReads::Listener {
   uint64_t CompressedSize(SpanId span) const { return table().Extent(span).compressed.size(); }
   OpenGate& gate() { return gate_; }
 
-  void Listen() { listens_ = parts_.reads != nullptr && parts_.reads->Add(*this); }
+  void Listen() {
+    if (parts_.reads == nullptr) return;
+    listens_ = true;
+    parts_.reads->Add(*this);
+  }
   void Close() {
     gate_.Close();
     if (std::exchange(listens_, false)) parts_.reads->Remove(*this);
@@ -129,9 +133,9 @@ void ImageReplay::Pump() {
     std::shared_ptr<Member> member;
     {
       MutexLock lock(mutex_);
-      if (state_ == State::kRunning && under_way_ < options_.window) step = cursor_.Next();
+      if (MayAsk()) step = cursor_.Next();
       if (!step) {
-        if (std::exchange(again_, false) && state_ == State::kRunning && under_way_ < options_.window) continue;
+        if (std::exchange(again_, false) && MayAsk()) continue;
         pumping_ = false;
         Judge();
         return;
@@ -140,6 +144,14 @@ void ImageReplay::Pump() {
     }
     Ask(member, *step);
   }
+}
+
+bool ImageReplay::MayAsk() const {
+  const std::optional<uint64_t> next = cursor_.NextPosition();
+  if (state_ != State::kRunning || !next) return false;
+  uint64_t before = 0;
+  for (auto step = under_way_.begin(); step != under_way_.end() && step->first <= *next; ++step) before += step->second;
+  return before < options_.window;
 }
 
 void ImageReplay::Ask(const std::shared_ptr<Member>& member, const ReplayStep& step) {
@@ -154,21 +166,21 @@ void ImageReplay::Ask(const std::shared_ptr<Member>& member, const ReplayStep& s
   {
     MutexLock lock(mutex_);
     for (SpanId span : local) cursor_.IsLocal(step.layer, span);
-    for (SpanId span : wanted) under_way_ += member->CompressedSize(span);
+    for (SpanId span : wanted) under_way_[step.position] += member->CompressedSize(span);
   }
   if (wanted.empty()) return;
-  member->parts().fetcher->Replay(
-      wanted, [self = shared_from_this(), member, asked = clock_.Now()](SpanId span, const Status& status) {
-        self->OnAnswer(member, span, status, asked);
-      });
+  const auto answered = [self = shared_from_this(), member, due = step.position, asked = clock_.Now()](
+                            SpanId span, const Status& status) { self->OnAnswer(member, due, span, status, asked); };
+  member->parts().fetcher->Replay(wanted, step.position, answered);
 }
 
-void ImageReplay::OnAnswer(const std::shared_ptr<Member>& member, SpanId span, const Status& status,
+void ImageReplay::OnAnswer(const std::shared_ptr<Member>& member, uint64_t due, SpanId span, const Status& status,
                            Clock::TimePoint asked) {
   {
     MutexLock lock(mutex_);
     const uint64_t size = member->CompressedSize(span);
-    under_way_ -= std::min(under_way_, size);
+    const auto under_way = under_way_.find(due);
+    if (under_way != under_way_.end() && (under_way->second -= size) == 0) under_way_.erase(under_way);
     const auto joined = members_.find(member->layer());
     if (joined == members_.end() || joined->second != member) {
       // It has left, and may have come again since.

@@ -27,7 +27,9 @@ namespace soci {
 class ImageReplay : public std::enable_shared_from_this<ImageReplay> {
  public:
   struct Options {
-    uint64_t window = 24 << 20;  // compressed bytes under way: more than any link holds, little of what is to come
+    // Compressed bytes under way of what is needed before the next step: more than any link holds, little of what is to
+    // come. A layer that comes later so asks for its first needs however much the others wait for.
+    uint64_t window = 48 << 20;
     ReplayPlanOptions plan;
   };
 
@@ -54,8 +56,10 @@ class ImageReplay : public std::enable_shared_from_this<ImageReplay> {
 
   void Pump();
   void Ask(const std::shared_ptr<Member>& member, const ReplayStep& step);
-  void OnAnswer(const std::shared_ptr<Member>& member, SpanId span, const Status& status, Clock::TimePoint asked);
+  void OnAnswer(const std::shared_ptr<Member>& member, uint64_t due, SpanId span, const Status& status,
+                Clock::TimePoint asked);
   void OnNeeded(const Member& member, const FirstReads::Part& part);
+  bool MayAsk() const SOCI_REQUIRES(mutex_);
   void Judge() SOCI_REQUIRES(mutex_);
   void End(State state, const std::string& reason) SOCI_REQUIRES(mutex_);
 
@@ -73,9 +77,9 @@ class ImageReplay : public std::enable_shared_from_this<ImageReplay> {
   std::string reason_ SOCI_GUARDED_BY(mutex_);
   bool pumping_ SOCI_GUARDED_BY(mutex_) = false;
   bool again_ SOCI_GUARDED_BY(mutex_) = false;
-  uint64_t under_way_ SOCI_GUARDED_BY(mutex_) = 0;      // compressed bytes
-  uint64_t bytes_ SOCI_GUARDED_BY(mutex_) = 0;          // that came
-  uint64_t waits_avoided_ SOCI_GUARDED_BY(mutex_) = 0;  // reads that found what the replay had brought
+  std::map<uint64_t, uint64_t> under_way_ SOCI_GUARDED_BY(mutex_);  // compressed bytes, by the place of their step
+  uint64_t bytes_ SOCI_GUARDED_BY(mutex_) = 0;                      // that came
+  uint64_t waits_avoided_ SOCI_GUARDED_BY(mutex_) = 0;              // reads that found what the replay had brought
   std::chrono::nanoseconds fastest_ SOCI_GUARDED_BY(mutex_) = std::chrono::nanoseconds::max();
 };
 

@@ -41,8 +41,12 @@ Result<Record> RecordStore::Merge(const Record& record) {
   std::vector<Record> runs;
   if (before.ok() && before->has_value()) runs.push_back(**std::move(before));
   runs.push_back(record);
-  SOCI_ASSIGN_OR_RETURN(Record all, MergeRecords(runs));
-  SOCI_ASSIGN_OR_RETURN(Record merged, CutRecord(std::move(all)));
+  Result<Record> all = MergeRecords(runs);
+  if (!all.ok()) {
+    log::Warning("{}: {}; a new one is made", PathOf(record.manifest), Message(all.status()));
+    all = record;
+  }
+  SOCI_ASSIGN_OR_RETURN(Record merged, CutRecord(*std::move(all)));
   SOCI_ASSIGN_OR_RETURN(const std::string bytes, EncodeRecord(merged));
   SOCI_RETURN_IF_ERROR(MakeDirectories(folder_, 0700));
   SOCI_RETURN_IF_ERROR(ReplaceFile(PathOf(record.manifest), bytes, 0600));

@@ -30,8 +30,8 @@ class Recorder::Run {
   // One thread at a time watches and leaves.
   void Watch(const WatchedLayer& layer) {
     if (!Has(layer.layer) || layer.reads == nullptr || watched_.count(layer.layer) > 0) return;
-    auto listener = std::make_unique<Listener>(*this, layer);
-    if (layer.reads->Add(*listener)) watched_.emplace(layer.layer, std::move(listener));
+    const auto [place, is_new] = watched_.emplace(layer.layer, std::make_unique<Listener>(*this, layer));
+    layer.reads->Add(*place->second);
   }
   void Leave(const oci::LayerDigest& layer) {
     const auto found = watched_.find(layer);
@@ -55,8 +55,8 @@ class Recorder::Run {
     return {!notes_.empty(), notes_.size() >= most_notes_, bytes_, clock_.Now() - last_};
   }
 
-  // After LeaveAll.
-  Record MakeRecord() const;
+  // Of what was noted since the last time. After LeaveAll.
+  Record TakeRecord();
 
  private:
   struct Note {
@@ -97,12 +97,12 @@ class Recorder::Run {
   std::vector<std::unique_ptr<Listener>> left_;  // keep the tables of their notes
 
   mutable Mutex mutex_;  // a leaf, on the path of a first read
-  mutable std::vector<Note> notes_ SOCI_GUARDED_BY(mutex_);
+  std::vector<Note> notes_ SOCI_GUARDED_BY(mutex_);
   uint64_t bytes_ SOCI_GUARDED_BY(mutex_) = 0;
   ProgramClock::Duration last_ SOCI_GUARDED_BY(mutex_);
 };
 
-Record Recorder::Run::MakeRecord() const {
+Record Recorder::Run::TakeRecord() {
   std::vector<Note> notes;
   {
     MutexLock lock(mutex_);
@@ -207,8 +207,8 @@ void Recorder::FinishAsked(const std::string& name) {
   });
 }
 
-void Recorder::End(const Run& run, RunEnd end) {
-  const Record record = run.MakeRecord();
+void Recorder::End(Run& run, RunEnd end) {
+  const Record record = run.TakeRecord();
   if (run.asked()) return run.asked()->over(record, end);
   if (!record.extents.empty()) done_(run.container().image, record);
 }

@@ -87,7 +87,7 @@ class Recorder {
 
   std::optional<RunEnd> IsOver(const Run& run) const;
   size_t EndThose(const Choice& choice);
-  void End(const Run& run, RunEnd end);
+  void End(Run& run, RunEnd end);
 
   const ProgramClock& clock_;
   const Options options_;

@@ -48,11 +48,25 @@ void ReplayCursor::Drop(uint32_t layer) {
   }
 }
 
-std::optional<ReplayStep> ReplayCursor::Next() {
-  auto next = waiting_.lower_bound(Order{place_, Key{}});
-  if (next == waiting_.end()) next = waiting_.begin();
+ReplayCursor::Waiting::const_iterator ReplayCursor::FindNext() const {
+  const auto next = waiting_.lower_bound(Order{place_, Key{}});
+  return next == waiting_.end() ? waiting_.begin() : next;
+}
+
+uint64_t ReplayCursor::PlaceOf(const ReplayStep& step) const {
+  return step.position < place_ ? step.position + kMostRecordExtents : step.position;
+}
+
+std::optional<uint64_t> ReplayCursor::NextPosition() const {
+  const auto next = FindNext();
   if (next == waiting_.end()) return std::nullopt;
-  const ReplayStep step = next->second;
+  return PlaceOf(next->second);
+}
+
+std::optional<ReplayStep> ReplayCursor::Next() {
+  const auto next = FindNext();
+  if (next == waiting_.end()) return std::nullopt;
+  ReplayStep step = next->second;
   waiting_.erase(next);
   for (uint32_t i = 0; i < step.count; ++i) {
     Span* span = Find(step.layer, SpanId{ToIndex(step.first) + i});
@@ -60,6 +74,7 @@ std::optional<ReplayStep> ReplayCursor::Next() {
     span->state = State::kAsked;
     ++asked_;
   }
+  step.position = PlaceOf(step);
   return step;
 }
 

@@ -39,8 +39,11 @@ class ReplayCursor {
   // The layer has gone: its steps are not taken any more, and nothing of it is under way.
   void Drop(uint32_t layer);
 
-  // The next step to ask for. Its spans are under way until Came, IsLocal or Failed.
+  // The next step to ask for, with its place in the order of asking: that of need, and what was passed over behind all
+  // else. Its spans are under way until Came, IsLocal or Failed.
   std::optional<ReplayStep> Next();
+  // That place.
+  std::optional<uint64_t> NextPosition() const;
   void IsLocal(uint32_t layer, SpanId span);
   void Came(uint32_t layer, SpanId span);
   // It is asked for again, but not for ever.
@@ -65,11 +68,15 @@ class ReplayCursor {
   using Key = std::pair<uint32_t, SpanId>;
   using Order = std::pair<uint64_t, Key>;  // one extent may need steps of several spans
 
+  using Waiting = std::map<Order, ReplayStep>;
+
+  Waiting::const_iterator FindNext() const;
+  uint64_t PlaceOf(const ReplayStep& step) const;
   Span* Find(uint32_t layer, SpanId span);
   void Forget(Span& span);
 
   std::map<Key, Span> spans_;
-  std::map<Order, ReplayStep> waiting_;
+  Waiting waiting_;
   uint64_t asked_ = 0;
   uint64_t place_ = 0;  // steps before it are passed over
   uint64_t last_position_ = 0;

@@ -82,7 +82,7 @@ std::vector<Status> LazyMount::Replay(const std::vector<SpanId>& spans) {
   std::mutex mutex;
   std::vector<Status> answers;
   std::promise<void> all;
-  fetcher_->Replay(spans, [&](SpanId, const Status& status) {
+  fetcher_->Replay(spans, 0, [&](SpanId, const Status& status) {
     std::lock_guard lock(mutex);
     answers.push_back(status);
     if (answers.size() == spans.size()) all.set_value();

@@ -108,6 +108,19 @@ TEST_F(ReplayFromRegistry, RequestsFollowTheOrderOfNeedAndAreAllThatTheProgramNe
   EXPECT_EQ(Requests(), requests) << "not one read had to ask";
 }
 
+TEST_F(ReplayFromRegistry, TheOrderOfNeedHoldsAcrossLayersHoweverMuchIsAskedForAtOnce) {
+  const Record record = RecordOf(Backwards());
+  Gate joined;  // by then the first layer has asked for all it needs
+  Trouble({.times = 1, .effect = [&](Answer& answer) { answer.before = [&joined] { joined.Wait(); }; }});
+  ReplayingHost::Options options;
+  options.connections = {.urgent = 1, .total = 1};
+  ReplayingHost host(registry_, options);
+  host.Replay(record);
+  joined.Open();
+  host.WaitForReplay();
+  EXPECT_TRUE(Asked() == InOrder(record));
+}
+
 TEST_F(ReplayFromRegistry, FetchesTheRecordedSpansAndNothingElse) {
   const Record record = RecordOf(Backwards());
   ReplayingHost host(registry_);

@@ -60,7 +60,12 @@ Outcome Try(const std::string& program_name, const char* name, const LinkProfile
 }
 
 constexpr LinkProfile kSlow{.delay = std::chrono::milliseconds(20), .connection_rate = 12.5e6, .total_rate = 12.5e6};
-const std::pair<const char*, LinkProfile> kLinks[] = {{"A", kLinkA}, {"B", kLinkB}, {"C", kLinkC}, {"slow", kSlow}};
+constexpr LinkProfile kSlowAndFar{
+    .delay = std::chrono::milliseconds(100), .connection_rate = 12.5e6, .total_rate = 12.5e6};
+// What many connections bring together, and no few.
+constexpr LinkProfile kThin{.delay = std::chrono::milliseconds(30), .connection_rate = 8e6, .total_rate = 125e6};
+const std::pair<const char*, LinkProfile> kLinks[] = {{"A", kLinkA},   {"B", kLinkB},        {"C", kLinkC},
+                                                      {"slow", kSlow}, {"far", kSlowAndFar}, {"thin", kThin}};
 
 class RecordStrategies : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Programs, RecordStrategies, ::testing::Values("import_torch", "node", "java"),
@@ -78,7 +83,20 @@ TEST_P(RecordStrategies, ARecordBeatsEveryGuessOnEveryLinkAndFetchesLittleElse) 
     EXPECT_LE(record.ready, std::min({demand.ready, guess.ready, fill.ready})) << name;
     EXPECT_LE(both.ready, 1.15 * record.ready) << name;
     EXPECT_LE(record.misses, 1u) << name;
-    EXPECT_LE(record.megabytes, 1.6 * touched) << name;
+    EXPECT_LE(record.megabytes, 1.35 * touched) << name;
+  }
+}
+
+// With fill, 24 MiB asked for in the order of asking and sixteen connections the first four took 9.4, 15.2, 8.7
+// and 52.3 seconds. If every byte came at the link's rate and in the order of need they would take 8.8, 12.3, 8.7
+// and 39.4.
+TEST(ImportTorchByItsRecord, IsNearToWhatTheLinkAllowsAndFillTakesNothingFromIt) {
+  const double at_most[] = {9.3, 13.2, 8.8, 42, 42, 13.2};
+  for (size_t i = 0; i < std::size(kLinks); ++i) {
+    const auto& [name, link] = kLinks[i];
+    for (const bool fill : {false, true}) {
+      EXPECT_LE(Try("import_torch", name, link, {.fill = fill, .replay = true}).ready, at_most[i]) << name;
+    }
   }
 }
 

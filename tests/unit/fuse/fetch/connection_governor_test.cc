@@ -46,6 +46,24 @@ TEST(ConnectionGovernor, ALinkThatChangesIsFoundOut) {
   EXPECT_GE(governor.limit(), 15u);
 }
 
+TEST(ConnectionGovernor, InAHurryItDoublesWhileThatBringsMuchMore) {
+  ConnectionGovernor governor(16, ConnectionGovernor::Start::kInAHurry);
+  EXPECT_EQ(governor.limit(), 4u);
+  Give(governor, 125'000'000, 8'000'000, 2);  // a second
+  EXPECT_EQ(governor.limit(), 16u);
+  ConnectionGovernor in_steps(16);
+  Give(in_steps, 125'000'000, 8'000'000, 2);
+  EXPECT_LE(in_steps.limit(), 6u);
+}
+
+TEST(ConnectionGovernor, InAHurryItIsContentWithHalfMoreWhereTwiceAsManyAreTooMany) {
+  ConnectionGovernor governor(16, ConnectionGovernor::Start::kInAHurry);
+  Give(governor, 12'500'000, 12'500'000, 2);
+  EXPECT_EQ(governor.limit(), 6u);
+  Give(governor, 12'500'000, 12'500'000, 100);
+  EXPECT_LE(governor.limit(), 4u) << "and looks for fewer later";
+}
+
 TEST(ConnectionGovernor, ShortStretchesAddUp) {
   ConnectionGovernor governor(32);
   for (int i = 0; i < 75; ++i) governor.Note(governor.limit() * 50'000, std::chrono::milliseconds(10));

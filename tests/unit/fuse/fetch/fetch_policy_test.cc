@@ -77,6 +77,26 @@ TEST(FetchPolicy, GuestsComeAfterReadAhead) {
   EXPECT_FALSE(may({}, kDemandWaits));          // of any host
 }
 
+TEST(FetchPolicy, ReplayHasAsManyConnectionsAsBringMoreAndNothingLessUrgentTakesTheRest) {
+  HostLoad host{.waiting = {false, true, true, true}, .running = {0, 3, 0, 0}};
+  HostBudget budget{.replay = 4};
+  EXPECT_EQ(NextToStart(host, {}, budget), Class::kReplay);
+  EXPECT_FALSE(IsReplayHeldBack(host, {}, budget));
+  host.running[1] = 4;
+  EXPECT_EQ(NextToStart(host, {}, budget), std::nullopt);
+  EXPECT_TRUE(IsReplayHeldBack(host, {}, budget));
+  // Then something else holds it back, or nothing.
+  EXPECT_FALSE(IsReplayHeldBack(host, {.demand_waits = true}, budget));
+  EXPECT_FALSE(IsReplayHeldBack(host, {.backlog = true}, budget));
+  host.pull_waits = true;
+  EXPECT_FALSE(IsReplayHeldBack(host, {}, budget));
+  host.pull_waits = false;
+  host.waiting[1] = false;
+  EXPECT_FALSE(IsReplayHeldBack(host, {}, budget));
+  host.waiting[0] = true;
+  EXPECT_EQ(NextToStart(host, {}, budget), Class::kDemand);
+}
+
 TEST(FetchPolicy, APullThatWaitsGoesBeforeFillAndAllButALittleReplay) {
   const auto next = [](Waiting waiting, Running running) {
     return NextToStart({.waiting = waiting, .running = running, .pull_waits = true}, kQuiet, HostBudget{});

@@ -16,6 +16,7 @@ using ::testing::IsEmpty;
 using State = Flight::State;
 
 constexpr FetchClass kDemand = FetchClass::kDemand;
+constexpr FetchClass kReplay = FetchClass::kReplay;
 constexpr FetchClass kFill = FetchClass::kFill;
 constexpr SpanId kSpan(uint32_t number) { return SpanId{number}; }
 
@@ -28,7 +29,11 @@ struct TenSpans {
 class FlightTableTest : public ::testing::Test, protected TenSpans {
  protected:
   void Queue(uint32_t span, FetchClass fetch_class) {
-    flights_.Add(SpanId{span}, fetch_class, ++order_, State::kQueued);
+    flights_.Add(SpanId{span}, fetch_class, {.order = ++order_}, State::kQueued);
+  }
+
+  void QueueReplay(uint32_t span, uint64_t due) {
+    flights_.Add(SpanId{span}, kReplay, {due, ++order_}, State::kQueued);
   }
 
   uint64_t order_ = 0;
@@ -53,7 +58,7 @@ TEST_F(FlightTableTest, ARangeStopsAtAnotherClassAndAtWhatIsOnItsWay) {
   Queue(1, kDemand);
   Queue(2, kFill);
   Queue(4, kDemand);
-  flights_.Add(SpanId{5}, kDemand, 99, State::kFetching);
+  flights_.Add(SpanId{5}, kDemand, {.order = 99}, State::kFetching);
   EXPECT_THAT(flights_.TakeRange(kDemand, 1000), ElementsAre(kSpan(1)));
   EXPECT_THAT(flights_.TakeRange(kDemand, 1000), ElementsAre(kSpan(4)));
   EXPECT_TRUE(flights_.HasQueued(kFill));
@@ -70,6 +75,53 @@ TEST_F(FlightTableTest, AQueuedSpanThatSomeoneWaitsForChangesItsQueue) {
   EXPECT_FALSE(flights_.HasQueued(kDemand));
 }
 
+TEST_F(FlightTableTest, OfAReplayWhatIsDueFirstGoesFirst) {
+  QueueReplay(1, /*due=*/30);
+  QueueReplay(3, /*due=*/10);
+  QueueReplay(5, /*due=*/20);
+  QueueReplay(7, /*due=*/20);
+  EXPECT_EQ(flights_.FirstQueued(kReplay).due, 10u);
+  for (const uint32_t span : {3, 5, 7, 1}) {
+    EXPECT_THAT(flights_.TakeRange(kReplay, 1000), ElementsAre(SpanId{span}));
+  }
+}
+
+TEST_F(FlightTableTest, ANeighbourThatIsDueLaterDoesNotGoAlong) {
+  QueueReplay(3, 10);
+  QueueReplay(4, 10);
+  QueueReplay(5, 20);
+  EXPECT_THAT(flights_.TakeRange(kReplay, 1000), ElementsAre(kSpan(3), kSpan(4)));
+  EXPECT_THAT(flights_.TakeRange(kReplay, 1000), ElementsAre(kSpan(5)));
+}
+
+TEST_F(FlightTableTest, WhatIsTriedAgainKeepsItsPlace) {
+  QueueReplay(3, 10);
+  QueueReplay(5, 20);
+  ASSERT_THAT(flights_.TakeRange(kReplay, 1000), ElementsAre(kSpan(3)));
+  QueueReplay(7, 15);
+  flights_.SetState(SpanId{3}, State::kBackingOff);
+  flights_.SetState(SpanId{3}, State::kQueued);
+  for (const uint32_t span : {3, 7, 5}) {
+    EXPECT_THAT(flights_.TakeRange(kReplay, 1000), ElementsAre(SpanId{span}));
+  }
+}
+
+TEST_F(FlightTableTest, WhatIsDueSoonerForAnotherReplayGoesSoonerAndForReadersItMakesNoDifference) {
+  QueueReplay(3, 20);
+  QueueReplay(5, 10);
+  QueueReplay(7, 30);
+  flights_.Raise(SpanId{7}, kReplay, 5);
+  flights_.Raise(SpanId{7}, kReplay, 40);
+  EXPECT_THAT(flights_.TakeRange(kReplay, 1000), ElementsAre(kSpan(7)));
+  flights_.Raise(SpanId{3}, kDemand);
+  flights_.Raise(SpanId{5}, kDemand);
+  EXPECT_FALSE(flights_.HasQueued(kReplay));
+  EXPECT_THAT(flights_.TakeRange(kDemand, 1000), ElementsAre(kSpan(3))) << "asked for first";
+  Queue(1, kFill);
+  flights_.Raise(SpanId{1}, kReplay, 50);
+  EXPECT_EQ(flights_.FirstQueued(kReplay).due, 50u);
+}
+
 class FillCursorTest : public FlightTableTest {
  protected:
   void Write(uint32_t span) { ASSERT_TRUE(store_.WriteSpan(SpanId{span}, {}).ok()); }
@@ -81,7 +133,7 @@ class FillCursorTest : public FlightTableTest {
 
 TEST_F(FillCursorTest, TakesWhatIsMissingInOrderRoundAndRound) {
   Write(2);
-  flights_.Add(SpanId{5}, kDemand, 1, State::kFetching);
+  flights_.Add(SpanId{5}, kDemand, {.order = 1}, State::kFetching);
   EXPECT_THAT(cursor_.NextRange(now_, 1000), ElementsAre(kSpan(0), kSpan(1)));
   EXPECT_THAT(cursor_.NextRange(now_, 1000), ElementsAre(kSpan(3), kSpan(4)));
   EXPECT_THAT(cursor_.NextRange(now_, 25), ElementsAre(kSpan(6), kSpan(7)));
@@ -112,7 +164,7 @@ TEST_F(FillCursorTest, StaysNearAMissForSoManyBytesAndGoesOnWhereTheDiffIdIsHash
 }
 
 TEST_F(FillCursorTest, LooksAgainOnlyWhenSomethingIsMissingAgain) {
-  for (uint32_t span = 0; span < 10; ++span) flights_.Add(SpanId{span}, kFill, span, State::kFetching);
+  for (uint32_t span = 0; span < 10; ++span) flights_.Add(SpanId{span}, kFill, {.order = span}, State::kFetching);
   EXPECT_EQ(cursor_.Next(now_), std::nullopt);
   flights_.Erase(SpanId{4});
   EXPECT_EQ(cursor_.Next(now_), std::nullopt);
@@ -146,7 +198,7 @@ TEST(SpanQueue, TheLeastUrgentThenNewestIsPushedOut) {
   SpanQueue queue;
   queue.Push({nullptr, SpanId{1}, kFill, 0, 0});
   queue.Push({nullptr, SpanId{2}, kFill, 0, 0});
-  queue.Push({nullptr, SpanId{3}, FetchClass::kReplay, 0, 0});
+  queue.Push({nullptr, SpanId{3}, kReplay, 0, 0});
   queue.Push({nullptr, SpanId{4}, kDemand, 0, 0});
   EXPECT_EQ(queue.TakeLeastUrgent()->span, SpanId{2});
   EXPECT_EQ(queue.TakeLeastUrgent()->span, SpanId{1});

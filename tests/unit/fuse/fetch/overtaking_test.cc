@@ -50,7 +50,7 @@ TEST_F(OvertakingTest, ASpanThatIsNearIsWaitedFor) {
 TEST_F(OvertakingTest, AFewReplayedSpansAreNotAskedForAgainByTheReadThatNeedsThem) {
   Start();
   const auto arrived = [](SpanId, const Status&) {};
-  fetcher_->Replay({SpanId{3}, SpanId{4}, SpanId{5}}, arrived);
+  fetcher_->Replay({SpanId{3}, SpanId{4}, SpanId{5}}, 0, arrived);
   ASSERT_TRUE(source_.WaitForReads(1));
   for (const uint32_t span : {3, 4, 5}) Get(span);  // before the first byte
   source_.Finish(0);

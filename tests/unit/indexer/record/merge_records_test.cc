@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <random>
 #include <tuple>
 
 #include "indexer/record/record_codec.h"
@@ -17,7 +18,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 // Everything about a record but the order of what is needed at one time: page -> when, and by which runs.
-using Pages = std::map<std::tuple<uint32_t, std::string, uint64_t>, std::pair<uint64_t, uint64_t>>;
+using Pages = std::map<std::tuple<oci::LayerDigest, std::string, uint64_t>, std::pair<uint64_t, uint64_t>>;
 Pages PagesOf(const Record& record) {
   Pages pages;
   const std::vector<uint64_t> times = NeedTimes(record);
@@ -25,9 +26,17 @@ Pages PagesOf(const Record& record) {
     const RecordedExtent& extent = record.extents[i];
     const RecordedFile& file = record.files[extent.file];
     for (uint64_t at = extent.offset; at < extent.end(); at += kRecordPage) {
-      pages[{file.layer, file.path, at}] = {times[i], extent.runs};
+      pages[{record.layers[file.layer], file.path, at}] = {times[i], extent.runs};
     }
   }
+  return pages;
+}
+
+// The same, but only whether all runs need it.
+Pages NeededByAll(const Record& record) {
+  Pages pages = PagesOf(record);
+  const uint64_t all = (uint64_t{1} << record.runs.size()) - 1;
+  for (auto& [page, need] : pages) need.second = need.second == all ? 1 : 0;
   return pages;
 }
 
@@ -118,13 +127,61 @@ TEST(MergeRecords, OfDifferentImagesIsRefused) {
   Record other = test::RandomRun(1);
   other.manifest = oci::Digest::Of("another image");
   EXPECT_THAT(std::string(Message(MergeRecords({test::RandomRun(1), other}).status())), HasSubstr("another about"));
-  Record layers = test::RandomRun(1);
-  layers.layers.push_back(test::LayerOf(7));
-  EXPECT_THAT(std::string(Message(MergeRecords({test::RandomRun(1), layers}).status())), HasSubstr("layers"));
+  std::vector<Record> layers = {test::RandomRun(1), test::RandomRun(1)};
+  for (int i = 0; i < static_cast<int>(kMostRecordLayers); ++i) layers[1].layers.push_back(test::LayerOf(100 + i));
+  EXPECT_THAT(std::string(Message(MergeRecords(layers).status())), HasSubstr("1027 layers"));
   Record size = test::RandomRun(1);
   size.files[0].size += 1 << 20;
   EXPECT_THAT(std::string(Message(MergeRecords({test::RandomRun(1), size}).status())), HasSubstr("in another"));
   EXPECT_FALSE(MergeRecords({}).ok());
+}
+
+Record RunWith(int layers, const std::vector<std::tuple<int, std::string, uint64_t>>& reads) {
+  RecordBuilder builder(test::ImageDigest(), test::Layers(layers));
+  for (const auto& [layer, path, at_us] : reads) builder.Add(test::LayerOf(layer), path, 5'000, 0, 5'000, at_us);
+  return builder.Build();
+}
+
+TEST(MergeRecords, ALayerThatOnlyOneRunKnewIsInItAndTheOtherCountsAsNeedingWhatThatNeeded) {
+  const Record before = RunWith(1, {{0, "python", 0}, {0, "old", 900}});
+  const Record since = RunWith(2, {{0, "python", 0}, {1, "torch", 500}, {0, "new", 1'000}});
+  const Record merged = MergeRecords({before, since}).value();
+  EXPECT_EQ(CheckRecord(merged), OkStatus());
+  EXPECT_EQ(merged.layers.size(), 2u);
+  EXPECT_THAT(Paths(merged), ElementsAre("python", "torch", "old", "new"));
+  EXPECT_THAT(NeedTimes(merged), ElementsAre(0, 500, 900, 1'000));
+  // A third run knows the layer, and does not need torch.
+  const Record third = RunWith(2, {{0, "python", 0}, {1, "numpy", 300}});
+  EXPECT_THAT(Paths(MergeRecords({merged, third}).value()), ElementsAre("python", "numpy", "torch", "old", "new"));
+}
+
+TEST(MergeRecords, OfRunsThatKnewDifferentLayersDoesNotDependOnPairsOrOrderEither) {
+  for (uint32_t seed = 0; seed < 500; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    std::vector<Record> runs;
+    for (uint32_t i = 0; i < 3; ++i) {
+      std::vector<oci::LayerDigest> known;
+      for (int layer = 0; layer < 3; ++layer) {
+        if (random() % 3 != 0) known.push_back(test::LayerOf(layer));
+      }
+      runs.push_back(test::RandomRun(4 * seed + i, 12, known));
+    }
+    const auto& [a, b, c] = std::tie(runs[0], runs[1], runs[2]);
+    const Record all = MergeRecords(runs).value();
+    ASSERT_EQ(CheckRecord(all), OkStatus());
+    const Record left = MergeRecords({MergeRecords({a, b}).value(), c}).value();
+    const Record right = MergeRecords({a, MergeRecords({b, c}).value()}).value();
+    const Record turned = MergeRecords({c, a, b}).value();
+    for (const Record* other : {&left, &right, &turned}) {
+      ASSERT_EQ(CheckRecord(*other), OkStatus());
+      ASSERT_EQ(other->layers, all.layers);
+      ASSERT_EQ(other->runs, all.runs);
+      ASSERT_EQ(NeededByAll(*other), NeededByAll(all));
+    }
+    for (const Record& again : runs) ASSERT_EQ(PagesOf(MergeRecords({all, again}).value()), PagesOf(all));
+    ASSERT_EQ(DecodeRecord(EncodeRecord(all).value()).value(), all);
+  }
 }
 
 TEST(CutRecord, LeavesWhatFitsAlone) { EXPECT_EQ(CutRecord(test::RandomRun(1)).value(), test::RandomRun(1)); }

@@ -20,11 +20,11 @@ inline std::vector<oci::LayerDigest> Layers(int count) {
   return layers;
 }
 
-// What one run reads of an image of three layers.
-inline Record RandomRun(uint32_t seed, int reads = 30) {
+// What one run reads of an image of three layers, of which it knows these.
+inline Record RandomRun(uint32_t seed, int reads = 30, const std::vector<oci::LayerDigest>& known = Layers(3)) {
   std::mt19937 random(seed);
   const auto below = [&](uint64_t limit) { return std::uniform_int_distribution<uint64_t>(0, limit - 1)(random); };
-  RecordBuilder builder(ImageDigest(), Layers(3));
+  RecordBuilder builder(ImageDigest(), known);
   uint64_t now = 0;
   for (int i = 0; i < reads; ++i) {
     const uint64_t file = below(12);

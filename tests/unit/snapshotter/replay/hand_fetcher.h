@@ -26,6 +26,13 @@ class HandFetcher : public LayerFetcher {
     asked_.push_back(static_cast<uint32_t>(ToIndex(span)));
     waiting_.emplace(ToIndex(span), std::move(done));
   }
+  void Replay(const std::vector<SpanId>& spans, uint64_t due, const Arrived& arrived) override {
+    {
+      MutexLock lock(mutex_);
+      due_.push_back(due);
+    }
+    LayerFetcher::Replay(spans, due, arrived);
+  }
   void Foresee(const std::vector<SpanId>&) override {}
   void StartFill(std::function<void()>) override {}
   void StopFill() override {}
@@ -56,6 +63,11 @@ class HandFetcher : public LayerFetcher {
     MutexLock lock(mutex_);
     return asked_;
   }
+  // Of each replay that was asked for, in order.
+  std::vector<uint64_t> due() const {
+    MutexLock lock(mutex_);
+    return due_;
+  }
   std::vector<uint32_t> waiting() const {
     std::vector<uint32_t> spans;
     MutexLock lock(mutex_);
@@ -72,6 +84,7 @@ class HandFetcher : public LayerFetcher {
   bool answers_at_once_ = false;
   Status at_once_;
   mutable Mutex mutex_;
+  std::vector<uint64_t> due_ SOCI_GUARDED_BY(mutex_);
   std::vector<uint32_t> asked_ SOCI_GUARDED_BY(mutex_);
   std::multimap<uint64_t, Callback> waiting_ SOCI_GUARDED_BY(mutex_);
 };

@@ -19,6 +19,7 @@ namespace soci {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::Gt;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -93,11 +94,12 @@ TEST_F(ImageReplayTest, AsksInOrderOfNeedAcrossLayersAndNoFurtherAheadThanTheWin
   Need(0, {2, 20});
   Start(2 * kSpan);
   JoinAll();
-  // Layer 0 was there first; then the order is that of both.
+  // Layer 0 was there first; what layer 1 needs sooner than the last of that is asked for all the same.
   EXPECT_THAT(layers_[0].fetcher.asked(), ElementsAre(30, 2));
-  EXPECT_THAT(layers_[1].fetcher.asked(), IsEmpty());
-  layers_[0].fetcher.Answer(30);
   EXPECT_THAT(layers_[1].fetcher.asked(), ElementsAre(5));
+  EXPECT_THAT(layers_[0].fetcher.due(), ElementsAre(0, 2));
+  EXPECT_THAT(layers_[1].fetcher.due(), ElementsAre(1)) << "and its place in the record goes with it";
+  layers_[0].fetcher.Answer(30);
   EXPECT_THAT(layers_[0].fetcher.asked(), ElementsAre(30, 2));
   layers_[1].fetcher.Answer(5);
   EXPECT_THAT(layers_[0].fetcher.asked(), ElementsAre(30, 2, 20));
@@ -107,6 +109,29 @@ TEST_F(ImageReplayTest, AsksInOrderOfNeedAcrossLayersAndNoFurtherAheadThanTheWin
   EXPECT_EQ(replay_->Report().state, "done");
   EXPECT_EQ(replay_->Report().bytes, 4 * kSpan);
   EXPECT_EQ(counts().came, 4u);
+}
+
+TEST_F(ImageReplayTest, TheFirstNeedsOfALateLayerAreAskedForThoughTheWindowIsFull) {
+  Need(1, {5, 6});
+  for (uint32_t span = 0; span < 10; ++span) Need(0, {3 * span});
+  Need(1, {20, 21});
+  Start(3 * kSpan);
+  replay_->Join(layers_[0].Watched());
+  EXPECT_THAT(layers_[0].fetcher.asked(), ElementsAre(0, 3, 6));
+  replay_->Join(layers_[1].Watched());
+  EXPECT_THAT(layers_[1].fetcher.asked(), ElementsAre(5, 6));
+  layers_[1].fetcher.AnswerAll();
+  EXPECT_THAT(layers_[0].fetcher.asked(), ElementsAre(0, 3, 6)) << "its own window is as full as before";
+}
+
+TEST_F(ImageReplayTest, WhatTheProgramPassedOverIsDueLast) {
+  Need(0, {1, 2, 3, 4, 5});
+  Start(kSpan);
+  JoinAll();
+  layers_[0].Read(3, true);
+  for (const uint32_t span : {1, 4, 5, 2}) layers_[0].fetcher.Answer(span);
+  EXPECT_THAT(layers_[0].fetcher.asked(), ElementsAre(1, 4, 5, 2, 3));
+  EXPECT_THAT(layers_[0].fetcher.due(), ElementsAre(0, 3, 4, Gt(4u), Gt(4u)));
 }
 
 TEST_F(ImageReplayTest, NeverAsksForWhatIsLocal) {
@@ -253,7 +278,7 @@ TEST_F(ImageReplayTest, ALayerThatLeavesAndComesAgainIsReplayedAnew) {
   replay_->Leave(LayerOf(0));
   Layer again(0);  // and with nothing of what the first had
   replay_->Join(again.Watched());
-  EXPECT_THAT(again.fetcher.asked(), IsEmpty()) << "the window is still that of the first one's requests";
+  EXPECT_THAT(again.fetcher.asked(), ElementsAre(1)) << "the window is still that of the first one's requests";
   layers_[0].fetcher.AnswerAll(absl::CancelledError("the layer goes away"));
   EXPECT_THAT(again.fetcher.asked(), ElementsAre(1, 2));
   again.fetcher.AnswerAll();

@@ -17,10 +17,11 @@ using ::testing::HasSubstr;
 
 oci::Digest Image(int number) { return oci::Digest::Of("image" + std::to_string(number)); }
 
-Record RunOf(const oci::Digest& image, const std::string& path = "file") {
-  const oci::LayerDigest layer(oci::Digest::Of("layer"));
+Record RunOf(const oci::Digest& image, const std::string& path = "file", uint64_t size = 8192,
+             const std::string& layer_name = "layer") {
+  const oci::LayerDigest layer(oci::Digest::Of(layer_name));
   RecordBuilder builder(image, {layer});
-  builder.Add(layer, path, 8192, 0, 8192, 0);
+  builder.Add(layer, path, size, 0, size, 0);
   return builder.Build();
 }
 
@@ -52,6 +53,22 @@ TEST_F(RecordStoreTest, RunsOfOneImageAreOneRecord) {
   ASSERT_TRUE(both.ok()) << both.status();
   EXPECT_EQ(both->files.size(), 2u);
   EXPECT_EQ(store.Find(Image(1)).value()->files.size(), 2u);
+}
+
+TEST_F(RecordStoreTest, ARunThatKnewOtherLayersIsMergedIn) {
+  RecordStore store(records_);
+  ASSERT_TRUE(store.Merge(RunOf(Image(1))).ok());
+  const auto both = store.Merge(RunOf(Image(1), "file", 8192, "layer that had no index before"));
+  ASSERT_TRUE(both.ok()) << both.status();
+  EXPECT_EQ(both->layers.size(), 2u);
+  EXPECT_EQ(store.Find(Image(1)).value()->files.size(), 2u);
+}
+
+TEST_F(RecordStoreTest, ARecordThatCannotBeMergedWithTheNewestRunGivesWayToIt) {
+  RecordStore store(records_);
+  ASSERT_TRUE(store.Merge(RunOf(Image(1), "lie", 4096)).ok());
+  ASSERT_TRUE(store.Merge(RunOf(Image(1), "lie", 8192)).ok());
+  EXPECT_EQ(store.Find(Image(1)).value(), RunOf(Image(1), "lie", 8192));
 }
 
 TEST_F(RecordStoreTest, ADamagedRecordIsToldOnceAndMadeAnew) {
