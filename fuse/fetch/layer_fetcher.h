@@ -34,8 +34,8 @@ class LayerFetcher {
 
   // Fetches these as replay, neighbours together, in this order otherwise. `due`: their place in the record; what has
   // the lowest goes first, in whatever layer, and of two images the one that is less far in its record. Called back
-  // once for each as by Get: ok, or kAlreadyExists, or why it did not come; some perhaps at once on this thread. Never
-  // blocks.
+  // once for each as by Get: ok, or kAlreadyExists, or why it did not come (kFailedPrecondition: the store could not
+  // keep it); some perhaps at once on this thread. Never blocks.
   using Arrived = std::function<void(SpanId, const Status&)>;
   virtual void Replay(const std::vector<SpanId>& spans, uint64_t /*due*/, const Arrived& arrived) {
     for (const SpanId span : spans) {
@@ -43,7 +43,8 @@ class LayerFetcher {
     }
   }
 
-  // Fetches these as read-ahead if they are not here or under way already. Nobody hears how it went; never blocks.
+  // Fetches these as read-ahead if they are not here or under way already, as far as the store can keep them. Nobody
+  // hears how it went; never blocks.
   virtual void Foresee(const std::vector<SpanId>& spans) = 0;
 
   // Fetches everything that is missing, yielding to the classes before it. `complete` is called once, from some thread,

@@ -243,6 +243,7 @@ void SpanFetcher::WriteSpan(SpanId span) {
   {
     MutexLock lock(mutex_);
     scheduler_.FreeDecoded(DecodedSize(span));
+    if (flights_.Find(span)->fetch_class == FetchClass::kDemand) store_.NoteRead(span);
     flights_.Erase(span);
     if (written.ok()) {
       complete = TakeComplete();

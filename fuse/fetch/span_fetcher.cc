@@ -111,7 +111,10 @@ std::optional<Result<std::shared_ptr<const SpanBuffer>>> SpanFetcher::AnswerOrJo
   Status askable = CheckAskable(span);
   if (!askable.ok()) return Annotate(askable, Where(span));
   Flight* flight = flights_.Find(span);
-  if (flight && flight->state == Flight::State::kInMemory) return flight->buffer;
+  if (flight && flight->state == Flight::State::kInMemory) {
+    flights_.Raise(span, fetch_class);  // for who asks whether anybody has read it
+    return flight->buffer;
+  }
   if (!flight) {
     if (store_.IsPresent(span)) return absl::AlreadyExistsError(Where(span) + ": it is in the store");
     flight = &flights_.Add(span, fetch_class, {due, scheduler_.NextOrder()}, Flight::State::kQueued);
@@ -156,7 +159,12 @@ void SpanFetcher::Replay(const std::vector<SpanId>& spans, uint64_t due, const A
   {
     // All under one lock, so that neighbours find each other before the first of them starts.
     MutexLock lock(mutex_);
+    uint64_t room = RoomAhead();
     for (const SpanId span : spans) {
+      if (!TakesRoom(span, room)) {
+        answers.emplace_back(span, absl::FailedPreconditionError(Where(span) + ": there is no room to keep it"));
+        continue;
+      }
       Callback done = [arrived, span](const auto& got) { arrived(span, got.status()); };
       if (auto answer = AnswerOrJoin(span, FetchClass::kReplay, due, done))
         answers.emplace_back(span, answer->status());
@@ -167,15 +175,36 @@ void SpanFetcher::Replay(const std::vector<SpanId>& spans, uint64_t due, const A
 
 void SpanFetcher::Foresee(const std::vector<SpanId>& spans) {
   MutexLock lock(mutex_);
+  uint64_t room = RoomAhead();
   for (SpanId span : spans) {
     if (!CheckAskable(span).ok()) continue;
     if (flights_.Find(span)) {
       flights_.Raise(span, FetchClass::kReadAhead);
     } else if (!store_.IsPresent(span)) {
+      if (!TakesRoom(span, room)) break;
       flights_.Add(span, FetchClass::kReadAhead, {.order = scheduler_.NextOrder()}, Flight::State::kQueued);
     }
   }
   scheduler_.Signal();
+}
+
+// What the store could keep of spans that nobody waits for, less those that are on their way.
+uint64_t SpanFetcher::RoomAhead() const {
+  uint64_t room = store_.RoomAhead();
+  if (room == ~uint64_t{0}) return room;
+  for (const auto& [span, flight] : flights_.all()) {
+    if (flight.fetch_class != FetchClass::kDemand) room -= std::min(room, DecodedSize(span));
+  }
+  return room;
+}
+
+// False if it has to be fetched and there is no room; else its room is taken.
+bool SpanFetcher::TakesRoom(SpanId span, uint64_t& room) {
+  if (room == ~uint64_t{0} || flights_.Find(span) != nullptr || store_.IsPresent(span)) return true;
+  if (soci::ToIndex(span) >= table_->span_count()) return true;  // refused elsewhere
+  if (DecodedSize(span) > room) return false;
+  room -= DecodedSize(span);
+  return true;
 }
 
 void SpanFetcher::Fail(SpanId span, const Status& status, Answers& answers) {

@@ -86,6 +86,8 @@ class SpanFetcher final : public LayerFetcher {
   void CancelIfIdle(RangeTransfer& transfer) SOCI_REQUIRES(mutex_);
   void NoteTimes(const RangeTransfer& transfer) SOCI_REQUIRES(mutex_);
   Status CheckAskable(SpanId span) const SOCI_REQUIRES(mutex_);
+  uint64_t RoomAhead() const SOCI_REQUIRES(mutex_);
+  bool TakesRoom(SpanId span, uint64_t& room) SOCI_REQUIRES(mutex_);
   // Gives everyone who waits for the span this error, and forgets the flight.
   void Fail(SpanId span, const Status& status, Answers& answers) SOCI_REQUIRES(mutex_);
   // The network brought an error instead of this span.

@@ -62,6 +62,9 @@ class LazyLayer::FileRead : public std::enable_shared_from_this<FileRead> {
   void GetSpans() {
     if (++attempts_ > kMostAttempts) return Fail(absl::InternalError("spans come and go"));
     if (parts_->clock != nullptr && !wait_) wait_.emplace(*parts_->clock);
+    if (attempts_ == 2) {  // they went away under us: once is enough
+      for (const SpanId span : spans_) pins_.push_back(parts_->store.Pin(span));
+    }
     std::vector<SpanId> absent;
     {
       MutexLock lock(mutex_);
@@ -150,6 +153,7 @@ class LazyLayer::FileRead : public std::enable_shared_from_this<FileRead> {
   int attempts_ = 0;
   std::optional<ProgramClock::Wait> wait_;  // from the first span that was not there to the end of the read
   std::vector<SpanId> spans_;               // still wanted
+  std::vector<std::shared_ptr<const void>> pins_;
   // Touched by one thread at a time, or under mutex_ while answers come in.
   std::unique_ptr<std::byte[]> buffer_;
   std::shared_ptr<const SpanBuffer> whole_;  // the one span of a small read: answered without a copy

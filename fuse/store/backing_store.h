@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "indexer/base/bytes.h"
@@ -27,12 +28,22 @@ class BackingStore {
   // neighbours that are present. kDataLoss condemns the layer. Cheap; call it before the bytes are served.
   virtual Status CheckSpan(SpanId span, ByteSpan decoded) = 0;
 
-  // Puts a checked span where the finished layer will keep it; the span is present afterwards.
+  // Puts a checked span where the finished layer will keep it; the span is present afterwards, unless a limit on what
+  // is kept leaves no room for it: that is no error.
   virtual Status WriteSpan(SpanId span, ByteSpan decoded) = 0;
 
   // Reads from a regular file whose spans are present. With `may_block` false, kUnavailable if the disk would have to
   // be waited for. kFailedPrecondition if a span of it is not present (any more).
   virtual Result<size_t> ReadFile(InodeId file, uint64_t file_offset, MutableByteSpan out, bool may_block) = 0;
+
+  // What a limit on the disk wants to know. Without one, spans stay.
+
+  // Somebody got the span's bytes from memory; it need not be kept for a first reader any more. Never blocks.
+  virtual void NoteRead(SpanId) {}
+  // Decoded bytes that may be fetched before anybody wants them. Never blocks.
+  virtual uint64_t RoomAhead() const { return ~uint64_t{0}; }
+  // The span is not evicted as long as a copy of this lives, which may be longer than the store.
+  virtual std::shared_ptr<const void> Pin(SpanId) { return nullptr; }
 };
 
 }  // namespace soci

@@ -4,6 +4,8 @@
 // Any thread. Holds no descriptor.
 #pragma once
 
+#include <fcntl.h>
+
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -41,9 +43,13 @@ class LayerFolder {
   // hole). A file that is about to be written from end to end needs no length before.
   Result<UniqueFd> OpenForWriting(InodeId file, UncompressedRange whole, bool written_whole) const;
 
+  // The same for taking bytes away: makes nothing. ENOENT if there is no such file anywhere.
+  Result<UniqueFd> OpenForCutting(InodeId file) const { return OpenExisting(file, O_RDWR, true); }
+
   // Where files may be found from now on; saves looking where they cannot be.
   enum class Stage { kBackingFiles, kSealing, kSealed };
   void SetStage(Stage stage) const { stage_ = stage; }
+  bool IsBeingSealed() const { return stage_ == Stage::kSealing; }
 
  private:
   struct NameOf {

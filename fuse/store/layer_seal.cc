@@ -36,7 +36,7 @@ void LayerStore::AdvanceFrontier(SpanId span, ByteSpan decoded) SOCI_NO_THREAD_S
     hasher_.Update(decoded);
     frontier_ = Next(span);
   }
-  for (int i = 0; i < kReadBackPerWrite && ToIndex(frontier_) < states_.size(); ++i) {
+  for (int i = 0; i < kReadBackPerWrite && ToIndex(frontier_) < words_.size(); ++i) {
     if (StateOf(frontier_) != State::kPresent || !HashNext().ok()) break;
   }
   frontier_mutex_.unlock();
@@ -55,12 +55,12 @@ Status LayerStore::HashNext() {
 }
 
 uint64_t LayerStore::HashedBytes() const {
-  if (ToIndex(frontier_) == states_.size()) return table_->uncompressed_size();
+  if (ToIndex(frontier_) == words_.size()) return table_->uncompressed_size();
   return table_->Extent(frontier_).uncompressed.begin;
 }
 
 Result<bool> LayerStore::HasDiffId(const SealRequest& request) {
-  while (ToIndex(frontier_) < states_.size()) {
+  while (ToIndex(frontier_) < words_.size()) {
     if (request.stop.stop_requested()) return absl::CancelledError("it was stopped");
     SOCI_RETURN_IF_ERROR(HashNext());
   }
@@ -84,6 +84,7 @@ Result<bool> LayerStore::HasDiffId(const SealRequest& request) {
 Status LayerStore::Seal(const SealRequest& request) {
   SOCI_RETURN_IF_ERROR(condemned());
   if (sealed_) return OkStatus();
+  if (kept_lazy()) return absl::FailedPreconditionError("the limit on what is kept has no room for the whole layer");
   MutexLock lock(frontier_mutex_);
   if (const auto missing = NextMissing(SpanId{0})) {
     return absl::FailedPreconditionError(fmt::format("span {} is not present", ToIndex(*missing)));

@@ -10,7 +10,6 @@
 #include <cstring>
 
 #include "fuse/store/layer_sealer.h"
-#include "fuse/store/span_pieces.h"
 #include "indexer/base/crc32c.h"
 #include "indexer/base/file_io.h"
 #include "indexer/base/log.h"
@@ -50,6 +49,7 @@ Result<std::unique_ptr<LayerStore>> LayerStore::Open(const std::string& folder, 
   SOCI_RETURN_IF_ERROR(MakeDirectories(folder, 0700));
   auto store = std::unique_ptr<LayerStore>(new LayerStore(folder, std::move(table), files, std::move(options)));
   SOCI_RETURN_IF_ERROR(store->Load());
+  SOCI_RETURN_IF_ERROR(store->JoinLimit());
   return store;
 }
 
@@ -65,9 +65,12 @@ LayerStore::LayerStore(const std::string& folder, std::shared_ptr<const LayerTab
                  return StateOf(span) == State::kPresent && !sealed_ && ReadTar(range, out).ok();
                }),
       residue_(folder_.residue()),
-      states_(table->span_count()) {}
+      words_(table->span_count()) {}
 
-LayerStore::~LayerStore() { files_.Forget(owner_); }
+LayerStore::~LayerStore() {
+  account_.reset();
+  files_.Forget(owner_);
+}
 
 void LayerStore::Step() const {
   if (options_.before_step) options_.before_step();
@@ -89,7 +92,7 @@ Status LayerStore::Load() {
 
 Status LayerStore::LoadSealed() {
   folder_.SetStage(LayerFolder::Stage::kSealed);
-  for (auto& state : states_) state = State::kPresent;
+  for (auto& word : words_) word = static_cast<Word>(State::kPresent);
   present_count_ = table_->span_count();
   settled_ = presence_ == nullptr;
   sealed_ = true;
@@ -107,8 +110,9 @@ Status LayerStore::LoadSpans(std::vector<SpanRecord> records) {
   SOCI_RETURN_IF_ERROR(residue_.Open());
   const State state = presence_->was_clean() ? State::kPresent : State::kUnchecked;
   for (uint32_t i = 0; i < records.size(); ++i) {
+    if (!records[i].present && !presence_->was_clean()) records[i] = {};  // its residue may be another's by now
     if (!records[i].present) continue;
-    states_[i] = state;
+    words_[i] = static_cast<Word>(state);
     ++present_count_;
   }
   MutexLock lock(mutex_);
@@ -122,11 +126,11 @@ Status LayerStore::LoadSpans(std::vector<SpanRecord> records) {
 }
 
 bool LayerStore::IsPresent(SpanId span) const {
-  return ToIndex(span) < states_.size() && StateOf(span) != State::kAbsent;
+  return ToIndex(span) < words_.size() && StateOf(span) != State::kAbsent;
 }
 
 std::optional<SpanId> LayerStore::NextMissing(SpanId from) const {
-  for (SpanId span = from; ToIndex(span) < states_.size(); span = Next(span)) {
+  for (SpanId span = from; ToIndex(span) < words_.size(); span = Next(span)) {
     if (StateOf(span) == State::kAbsent) return span;
   }
   return std::nullopt;
@@ -155,7 +159,7 @@ Status LayerStore::Condemn(Status why) {
 
 Status LayerStore::CheckSpan(SpanId span, ByteSpan decoded) {
   SOCI_RETURN_IF_ERROR(condemned());
-  if (ToIndex(span) >= states_.size()) return absl::InvalidArgumentError("no such span");
+  if (ToIndex(span) >= words_.size()) return absl::InvalidArgumentError("no such span");
   const Status status = checker_.Check(span, decoded);
   return absl::IsDataLoss(status) ? Condemn(status) : status;
 }
@@ -177,7 +181,8 @@ Status LayerStore::WritePieces(SpanId span, ByteSpan decoded, SpanRecord& record
   }));
   if (residue.empty()) return OkStatus();
   Step();
-  SOCI_ASSIGN_OR_RETURN(const ResidueFile::Place place, residue_.Append(AsBytes(residue)));
+  SOCI_ASSIGN_OR_RETURN(const ResidueFile::Place place,
+                        residue_.Write(AsBytes(residue), {record.residue_offset, record.residue_size}));
   record.residue_offset = place.offset;
   record.residue_size = place.size;
   return OkStatus();
@@ -185,12 +190,23 @@ Status LayerStore::WritePieces(SpanId span, ByteSpan decoded, SpanRecord& record
 
 Status LayerStore::WriteSpan(SpanId span, ByteSpan decoded) {
   SOCI_RETURN_IF_ERROR(condemned());
-  if (ToIndex(span) >= states_.size()) return absl::InvalidArgumentError("no such span");
+  if (ToIndex(span) >= words_.size()) return absl::InvalidArgumentError("no such span");
   if (decoded.size() != table_->Extent(span).uncompressed.size()) {
     return absl::InvalidArgumentError(fmt::format("span {} is written with {} bytes", ToIndex(span), decoded.size()));
   }
   if (StateOf(span) == State::kPresent) return OkStatus();
-  SpanRecord record{true, Crc32c(decoded), 0, 0};
+  return account_ == nullptr ? Write(span, decoded) : WriteWithinLimit(span, decoded);
+}
+
+Status LayerStore::Write(SpanId span, ByteSpan decoded) {
+  SpanRecord record;
+  {
+    MutexLock lock(mutex_);
+    // Where its residue is, if it was evicted; what was damaged says nothing.
+    if (!records_[ToIndex(span)].present) record = records_[ToIndex(span)];
+  }
+  record.present = true;
+  record.crc32c = Crc32c(decoded);
   const auto annotated = [&](const Status& status) {
     return Annotate(status, fmt::format("layer {}, writing span {}", table_->layer().ToString(), ToIndex(span)));
   };
@@ -201,10 +217,17 @@ Status LayerStore::WriteSpan(SpanId span, ByteSpan decoded) {
     MutexLock lock(mutex_);
     records_[ToIndex(span)] = record;
   }
-  const State before = states_[ToIndex(span)].exchange(State::kPresent);
-  if (before == State::kAbsent) ++present_count_;
-  AdvanceFrontier(span, decoded);
+  MarkPresent(span);
+  if (!kept_lazy()) AdvanceFrontier(span, decoded);
   return OkStatus();
+}
+
+void LayerStore::MarkPresent(SpanId span) {
+  std::atomic<Word>& place = words_[ToIndex(span)];
+  Word word = place;
+  while (!place.compare_exchange_weak(word, Present(word))) {
+  }
+  if (StateIn(word) == State::kAbsent) ++present_count_;
 }
 
 Result<std::shared_ptr<const UniqueFd>> LayerStore::FileFor(InodeId file, uint64_t content_begin, bool may_block) {
@@ -223,42 +246,54 @@ Result<size_t> LayerStore::ReadFile(InodeId file, uint64_t file_offset, MutableB
   const uint64_t begin = attributes->content.begin + file_offset;
   const SpanId first = table_->SpanAt(begin);
   const SpanId last = table_->SpanAt(begin + out.size() - 1);
-  for (SpanId span = first; span <= last; span = Next(span)) SOCI_RETURN_IF_ERROR(CheckFirstUse(span, may_block));
+  uint64_t seen = 0;
+  for (SpanId span = first; span <= last; span = Next(span)) {
+    SOCI_ASSIGN_OR_RETURN(const Word word, CheckFirstUse(span, may_block));
+    seen += word;
+  }
   SOCI_ASSIGN_OR_RETURN(const auto opened, FileFor(file, attributes->content.begin, may_block));
   const Status status = may_block ? ReadFullAt(opened->get(), file_offset, out, "backing file")
                                   : ReadCached(opened->get(), file_offset, out);
+  // A span that went meanwhile, and perhaps came back, may have been read as a hole.
+  uint64_t now = 0;
+  for (SpanId span = first; span <= last; span = Next(span)) now += WordOf(span);
+  if (now != seen) return NotPresent(first);
   if (absl::IsOutOfRange(status) && !sealed_) {  // shorter than it was left: somebody cut it
-    for (SpanId span = first; span <= last; span = Next(span)) MarkAbsent(span, State::kPresent, status);
+    for (SpanId span = first; span <= last; span = Next(span)) MarkAbsent(span, WordOf(span), status);
     return NotPresent(first);
   }
   SOCI_RETURN_IF_ERROR(status);
-  for (SpanId span = first; span <= last; span = Next(span)) {
-    if (StateOf(span) != State::kPresent) return NotPresent(span);
+  if (shelf_ != nullptr) {
+    for (SpanId span = first; span <= last; span = Next(span)) shelf_->Touch(span);
   }
   return out.size();
 }
 
 // After an unclean stop what is recorded may never have reached the disk.
-Status LayerStore::CheckFirstUse(SpanId span, bool may_block) {
-  const State state = StateOf(span);
-  if (state == State::kPresent) return OkStatus();
-  if (state == State::kAbsent) return NotPresent(span);
-  if (!may_block) return absl::UnavailableError("would block");
-  ByteBuffer buffer(table_->Extent(span).uncompressed.size());
-  return ReadBack(span, buffer);
+Result<LayerStore::Word> LayerStore::CheckFirstUse(SpanId span, bool may_block) {
+  Word word = WordOf(span);
+  if (StateIn(word) == State::kUnchecked) {
+    if (!may_block) return absl::UnavailableError("would block");
+    ByteBuffer buffer(table_->Extent(span).uncompressed.size());
+    SOCI_RETURN_IF_ERROR(ReadBack(span, buffer));
+    word = WordOf(span);
+  }
+  if (StateIn(word) != State::kPresent) return NotPresent(span);
+  return word;
 }
 
-// Unless its state has changed from `seen`: then it was written anew, or somebody else has found it out.
-void LayerStore::MarkAbsent(SpanId span, State seen, const Status& why) {
-  if (seen == State::kAbsent || !states_[ToIndex(span)].compare_exchange_strong(seen, State::kAbsent)) return;
+// Unless its word has changed from `seen`: then it was written anew, or somebody else has found it out.
+void LayerStore::MarkAbsent(SpanId span, Word seen, const Status& why) {
+  if (StateIn(seen) == State::kAbsent) return;
+  if (!words_[ToIndex(span)].compare_exchange_strong(seen, Lost(seen))) return;
   --present_count_;
   log::Warning("layer {}: span {} on disk is damaged ({}), it will be fetched again", table_->layer().ToString(),
                ToIndex(span), Message(why));
 }
 
 Status LayerStore::ReadBack(SpanId span, MutableByteSpan out) {
-  State state = StateOf(span);
-  if (state == State::kAbsent) return NotPresent(span);
+  Word word = WordOf(span);
+  if (StateIn(word) == State::kAbsent) return NotPresent(span);
   SpanRecord record;
   {
     MutexLock lock(mutex_);
@@ -283,12 +318,12 @@ Status LayerStore::ReadBack(SpanId span, MutableByteSpan out) {
   }
   if (status.ok() && Crc32c(out) != record.crc32c) status = absl::DataLossError("wrong checksum");
   if (status.ok()) {
-    states_[ToIndex(span)].compare_exchange_strong(state, State::kPresent);
+    words_[ToIndex(span)].compare_exchange_strong(word, Present(word));
     return OkStatus();
   }
   const bool damaged = absl::IsDataLoss(status) || absl::IsOutOfRange(status) || absl::IsNotFound(status);
   if (!damaged) return status;
-  MarkAbsent(span, state, status);
+  MarkAbsent(span, word, status);
   return NotPresent(span);
 }
 
@@ -308,9 +343,12 @@ Status LayerStore::ReadTar(UncompressedRange range, MutableByteSpan out) {
 
 Status LayerStore::Close() {
   if (sealed_ || presence_ == nullptr) return OkStatus();
-  // Spans that nobody has used since an unclean stop are still in doubt.
-  for (const auto& state : states_) {
-    if (state == State::kUnchecked) return OkStatus();
+  // Spans that nobody has used since an unclean stop are still in doubt, and those that were found damaged are still
+  // recorded as present.
+  MutexLock lock(mutex_);
+  for (uint32_t i = 0; i < words_.size(); ++i) {
+    const State state = StateIn(words_[i]);
+    if (state == State::kUnchecked || (state == State::kAbsent && records_[i].present)) return OkStatus();
   }
   return presence_->MarkClean();
 }

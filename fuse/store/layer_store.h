@@ -4,8 +4,9 @@
 // Life: Open -> spans written in any order -> complete() -> Seal() -> sealed(), a plain lowerdir at sealed_path() ->
 // Settle() once that is on the disk. Nothing here waits for the disk to have what it was given: what is there after a
 // kill or a power loss at any point is checked before it is used, or fetched again; a tree that was sealed but not
-// settled when the machine went down is a layer to be sealed once more. After CheckSpan found the index lying the layer
-// is condemned for good: every call gives that status. Any thread, except where said.
+// settled when the machine went down is a layer to be sealed once more. Under a CacheLimit spans that are present may
+// go again, as long as the layer is not kept whole; a reader never notices but by waiting. After CheckSpan found the
+// index lying the layer is condemned for good: every call gives that status. Any thread, except where said.
 #pragma once
 
 #include <atomic>
@@ -17,11 +18,15 @@
 
 #include "fuse/store/backing_store.h"
 #include "fuse/store/boot_id.h"
+#include "fuse/store/cache_limit.h"
 #include "fuse/store/fd_cache.h"
 #include "fuse/store/layer_folder.h"
 #include "fuse/store/presence_file.h"
 #include "fuse/store/residue_file.h"
 #include "fuse/store/span_checker.h"
+#include "fuse/store/span_pieces.h"
+#include "fuse/store/span_pins.h"
+#include "fuse/store/span_shelf.h"
 #include "indexer/base/mutex.h"
 #include "indexer/oci/digest.h"
 
@@ -32,6 +37,8 @@ struct LayerStoreOptions {
   std::function<void()> before_step = {};
   // In which run of the kernel this is; a test plays another.
   BootId boot = ThisBoot();
+  // On what all layers keep; outlives the store. Null: none.
+  CacheLimit* limit = nullptr;
 };
 
 struct SealRequest {
@@ -42,7 +49,7 @@ struct SealRequest {
   std::stop_token stop = {};
 };
 
-class LayerStore final : public BackingStore {
+class LayerStore final : public BackingStore, private CacheLimit::Evictor {
  public:
   // `folder` is the layer's own (made if missing) and not open anywhere else; `files` outlives the store. What an
   // earlier process, or another machine, left there is taken over as far as it fits the table.
@@ -56,6 +63,15 @@ class LayerStore final : public BackingStore {
   Status CheckSpan(SpanId span, ByteSpan decoded) override;
   Status WriteSpan(SpanId span, ByteSpan decoded) override;
   Result<size_t> ReadFile(InodeId file, uint64_t file_offset, MutableByteSpan out, bool may_block) override;
+  void NoteRead(SpanId span) override;
+  uint64_t RoomAhead() const override;
+  std::shared_ptr<const void> Pin(SpanId span) override;
+
+  // Asks the limit for room for the whole layer. True: nothing of it is evicted any more, and it may be filled and
+  // sealed. False: it stays lazy for now. One caller at a time.
+  bool KeepWhole();
+  // The limit keeps the layer lazy.
+  bool kept_lazy() const { return account_ != nullptr && !account_->kept_whole(); }
 
   // Bytes of the tar from any present spans, read back from the disk. Blocks. kFailedPrecondition if a span is absent.
   Status ReadTar(UncompressedRange range, MutableByteSpan out);
@@ -93,6 +109,9 @@ class LayerStore final : public BackingStore {
 
  private:
   enum class State : uint8_t { kAbsent, kUnchecked, kPresent };
+  // A span's state, and in the bits above it how often the span was lost. It only ever grows: who finds the same word
+  // after a read as before it has read what was there.
+  using Word = uint32_t;
 
   LayerStore(const std::string& folder, std::shared_ptr<const LayerTable> table, FdCache& files,
              LayerStoreOptions options);
@@ -100,9 +119,22 @@ class LayerStore final : public BackingStore {
   Status LoadSealed();
   Status LoadSpans(std::vector<SpanRecord> records);
   void Step() const;
-  State StateOf(SpanId span) const { return states_[ToIndex(span)].load(std::memory_order_acquire); }
-  Status CheckFirstUse(SpanId span, bool may_block);
-  void MarkAbsent(SpanId span, State seen, const Status& why);
+  static State StateIn(Word word) { return static_cast<State>(word & 3); }
+  static Word Present(Word word) { return (word & ~Word{3}) | static_cast<Word>(State::kPresent); }
+  static Word Lost(Word word) { return (word & ~Word{3}) + 4; }
+  Word WordOf(SpanId span) const { return words_[ToIndex(span)].load(std::memory_order_acquire); }
+  State StateOf(SpanId span) const { return StateIn(WordOf(span)); }
+  void MarkPresent(SpanId span);
+  Result<Word> CheckFirstUse(SpanId span, bool may_block);
+  void MarkAbsent(SpanId span, Word seen, const Status& why);
+  Status Write(SpanId span, ByteSpan decoded);
+  Status WriteWithinLimit(SpanId span, ByteSpan decoded);
+  Status JoinLimit();
+  bool Evict(SpanId span) override;
+  Status TakeOffDisk(SpanId span);
+  Status CutOut(const SpanPiece& piece);
+  bool AllAbsent(UncompressedRange range) const;
+  uint64_t ResidueOnDisk() const;
   Status Condemn(Status why);
   Status WritePieces(SpanId span, ByteSpan decoded, SpanRecord& record);
   Status ReadBack(SpanId span, MutableByteSpan out);
@@ -120,7 +152,7 @@ class LayerStore final : public BackingStore {
   SpanChecker checker_;
   ResidueFile residue_;
   std::unique_ptr<PresenceFile> presence_;  // none when it was settled before
-  std::vector<std::atomic<State>> states_;
+  std::vector<std::atomic<Word>> words_;
   std::atomic<uint32_t> present_count_{0};
   std::atomic<bool> sealed_{false};
   std::atomic<bool> settled_{false};
@@ -135,6 +167,14 @@ class LayerStore final : public BackingStore {
   mutable Mutex mutex_;  // a leaf
   std::vector<SpanRecord> records_ SOCI_GUARDED_BY(mutex_);
   Status condemned_ SOCI_GUARDED_BY(mutex_);
+
+  // Only with a limit; the account goes first. What is written to the disk and what is taken off it take turns.
+  Mutex cutting_;
+  std::atomic<bool> cannot_cut_{false};  // the file system has no holes
+  uint64_t block_size_ = 0;
+  std::shared_ptr<SpanPins> pins_;
+  std::unique_ptr<SpanShelf> shelf_;
+  std::unique_ptr<CacheLimit::Account> account_;
 };
 
 }  // namespace soci

@@ -118,8 +118,8 @@ Result<PresenceFile> PresenceFile::Open(const std::string& path, const LayerTabl
   std::vector<DiskRecord> disk(table.span_count());
   SOCI_RETURN_IF_ERROR(ReadFullAt(file.get(), sizeof header, std::as_writable_bytes(std::span(disk)), path));
   for (uint32_t i = 0; i < disk.size(); ++i) {
-    if (disk[i].present != 1 || disk[i].check != CheckOf(disk[i], i)) continue;
-    records[i] = {true, disk[i].crc32c, disk[i].residue_offset, disk[i].residue_size};
+    if (disk[i].present > 1 || disk[i].check != CheckOf(disk[i], i)) continue;
+    records[i] = {disk[i].present == 1, disk[i].crc32c, disk[i].residue_offset, disk[i].residue_size};
   }
   return presence;
 }
@@ -137,11 +137,13 @@ Status PresenceFile::WriteFlags(uint32_t flags, bool durable) {
   return OkStatus();
 }
 
+Status PresenceFile::MarkInUse() {
+  MutexLock lock(mutex_);
+  return (flags_ & kClean) == 0 ? OkStatus() : WriteFlags(flags_ & ~kClean, false);
+}
+
 Status PresenceFile::Record(SpanId span, const SpanRecord& record) {
-  {
-    MutexLock lock(mutex_);
-    if ((flags_ & kClean) != 0) SOCI_RETURN_IF_ERROR(WriteFlags(flags_ & ~kClean, false));
-  }
+  SOCI_RETURN_IF_ERROR(MarkInUse());
   DiskRecord disk{record.residue_offset, record.residue_size, record.crc32c, record.present ? 1u : 0u, 0};
   disk.check = CheckOf(disk, ToIndex(span));
   SOCI_ASSIGN_OR_RETURN(const UniqueFd file, OpenFile(path_, O_WRONLY));

@@ -24,6 +24,7 @@ namespace soci {
 struct SpanRecord {
   bool present = false;
   uint32_t crc32c = 0;  // of the decoded bytes
+  // Stays when the span goes: it is written there again.
   uint64_t residue_offset = 0;
   uint32_t residue_size = 0;  // packed
 };
@@ -42,6 +43,9 @@ class PresenceFile {
   bool was_condemned() const { return was_condemned_; }
   // Sealing began in this run of the kernel: a sealed tree is what it was left as.
   bool was_sealed_now() const { return was_sealed_now_; }
+
+  // Before something is written that is not recorded yet: whoever finds the file knows that there may be more.
+  Status MarkInUse();
 
   // Before the first call in a process, the file is marked as in use.
   Status Record(SpanId span, const SpanRecord& record);

@@ -22,10 +22,12 @@ Status ResidueFile::Open() {
   return OkStatus();
 }
 
-Result<ResidueFile::Place> ResidueFile::Append(ByteSpan residue) {
+Result<ResidueFile::Place> ResidueFile::Write(ByteSpan residue, Place before) {
   const std::string packed = Pack(residue);
   SOCI_ASSIGN_OR_RETURN(const UniqueFd file, OpenFile(path_, O_WRONLY | O_CREAT, 0600));
-  const Place place{end_.fetch_add(packed.size()), static_cast<uint32_t>(packed.size())};
+  const auto size = static_cast<uint32_t>(packed.size());
+  const bool fits = size <= before.size && before.offset + before.size <= end_;
+  const Place place{fits ? before.offset : end_.fetch_add(size), size};
   SOCI_RETURN_IF_ERROR(WriteFullAt(file.get(), place.offset, AsBytes(packed), path_));
   return place;
 }

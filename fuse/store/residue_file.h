@@ -1,5 +1,5 @@
 // The file `residue` of a layer folder: for each span the tar bytes that belong to no visible file, packed. Bytes are
-// only ever added at the end; where a span's lie stands in `presence`. Any thread.
+// added at the end, or written again as they were; where a span's lie stands in `presence`. Any thread.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,10 @@ class ResidueFile {
   // Continues after what is there.
   Status Open();
 
-  Result<Place> Append(ByteSpan residue);
+  // `before`: where the same residue was written once, or nowhere; it is put there again if it fits.
+  Result<Place> Write(ByteSpan residue, Place before);
+
+  uint64_t size() const { return end_; }
 
   // Fills `residue`, which has exactly the unpacked size. kDataLoss if it is damaged.
   Status Read(Place place, MutableByteSpan residue) const;

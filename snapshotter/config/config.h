@@ -62,6 +62,10 @@ struct FetchConfig {
   uint32_t decode_threads = 0;  // 0: one per core
 };
 
+struct CacheConfig {
+  uint64_t limit = 0;  // bytes; 0: none
+};
+
 struct PullConfig {
   bool unpack = true;
   uint32_t parallel_layers = 3;  // as containerd's own pull
@@ -93,6 +97,7 @@ struct Config {
   IndexConfig index;
   RegistryConfig registry;
   FetchConfig fetch;
+  CacheConfig cache;
   PullConfig pull;
   RecordConfig record;
   ReplayConfig replay;

@@ -130,6 +130,9 @@ std::vector<ConfigKey> MakeKeys() {
           "fetch.neighbours", "Spans fetched after one that a program had to wait for; 0: only what is asked for"),
       Row<&C::fetch, &FetchConfig::write_queue>("fetch.write_queue", "Decoded bytes that may wait for the disk"),
       Row<&C::fetch, &FetchConfig::decode_threads>("fetch.decode_threads", "Threads that decode; 0: one per core"),
+      Row<&C::cache, &CacheConfig::limit>(
+          "cache.limit",
+          "Most bytes that layers with an index keep on the disk, lazy ones and sealed ones together; 0: no limit"),
       Row<&C::pull, &PullConfig::unpack>(
           "pull.unpack", "Download and unpack layers that have no zTOC ourselves, all of an image at once"),
       Row<&C::pull, &PullConfig::parallel_layers>("pull.parallel_layers", "Layers that are unpacked at once"),

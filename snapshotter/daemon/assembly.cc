@@ -89,6 +89,7 @@ Assembly::Assembly(const Config& config, const DescriptorShares& shares)
       paths_{config.paths.state, config.paths.run},
       program_clock_(SystemClock()),
       files_(shares.cached_files),
+      cache_limit_(config.cache.limit == 0 ? nullptr : std::make_unique<CacheLimit>(config.cache.limit)),
       folders_(paths_) {}
 
 // First what others wait for is cut short, and requests are refused; then every mount leaves the file system, so that
@@ -144,8 +145,10 @@ Status Assembly::Open() {
                                                         io_,
                                                         FetcherOptions(config_),
                                                         {config_.fetch.read_ahead_max, config_.fetch.neighbours},
-                                                        &program_clock_},
-                                       folders_, *sync_, LiveLayers::Options{config_.fetch.fill, {}, records_.get()});
+                                                        &program_clock_,
+                                                        cache_limit_.get()},
+                                       folders_, *sync_,
+                                       LiveLayers::Options{config_.fetch.fill, {}, records_.get(), {}, true});
   provider_ = std::make_unique<LazyLayerProvider>(*sessions_, *live_, folders_, SystemClock(), records_.get());
 
   Snapshotter::Options core;
@@ -158,6 +161,7 @@ Status Assembly::Open() {
 
 Status Assembly::Start() {
   SOCI_RETURN_IF_ERROR(snapshotter_->Restore());
+  live_->RestoreEnded();
   if (!config_.service.metrics.empty()) {
     SOCI_ASSIGN_OR_RETURN(exporter_, MetricsExporter::Start(config_.service.metrics, [this] { return Metrics(); }));
   }
@@ -177,7 +181,7 @@ std::vector<LayerReport> Assembly::LayerReports() const {
 std::string Assembly::AnswerAdmin(std::string_view request) {
   const auto json = nlohmann::json::parse(request.begin(), request.end(), nullptr, false);
   const std::string verb = json.is_object() && json.contains("verb") && json["verb"].is_string() ? json["verb"] : "";
-  if (verb == "status") return StatusJson(LayerReports(), provider_->Deferrals(), records_->Reports());
+  if (verb == "status") return StatusJson(LayerReports(), provider_->Deferrals(), records_->Reports(), Cache());
   if (verb == "record-release" && json.contains("recording") && json["recording"].is_string()) {
     provider_->EndRecording(json["recording"]);
     return "{}";
@@ -189,9 +193,13 @@ std::string Assembly::AnswerAdmin(std::string_view request) {
   return R"({"error":"unknown verb"})";
 }
 
+std::optional<CacheLimit::Figures> Assembly::Cache() const {
+  return cache_limit_ == nullptr ? std::nullopt : std::optional(cache_limit_->figures());
+}
+
 std::vector<MetricSample> Assembly::Metrics() const {
   return MetricSamples(LayerReports(), sessions_->counts(), unpacks_->counts(), scheduler_->counters(),
-                       scheduler_->decoded_bytes(), records_->totals());
+                       scheduler_->decoded_bytes(), records_->totals(), Cache());
 }
 
 }  // namespace soci

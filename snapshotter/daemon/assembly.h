@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "fuse/layer/program_clock.h"
 #include "fuse/session/null_keeper.h"
 #include "fuse/session/session_pool.h"
+#include "fuse/store/cache_limit.h"
 #include "fuse/store/fd_cache.h"
 #include "indexer/base/thread_pool.h"
 #include "snapshotter/config/config.h"
@@ -48,6 +50,7 @@ class Assembly {
   std::vector<LayerReport> LayerReports() const;
   std::string AnswerAdmin(std::string_view request);
   std::vector<MetricSample> Metrics() const;
+  std::optional<CacheLimit::Figures> Cache() const;
 
   const Config config_;
   const DescriptorShares shares_;
@@ -60,6 +63,7 @@ class Assembly {
   NullKeeper keeper_;
   std::unique_ptr<SessionPool> mounter_;
   FdCache files_;
+  std::unique_ptr<CacheLimit> cache_limit_;  // if there is one
   ThreadPool io_{"cold-read", 4};
   LayerFolders folders_;
   std::unique_ptr<LayerSync> sync_;

@@ -110,17 +110,29 @@ void AddReplays(const ImageRecords::Totals& replays, std::vector<MetricSample>& 
   }
 }
 
+void AddCache(const CacheLimit::Figures& cache, std::vector<MetricSample>& samples) {
+  const auto add = [&](const char* name, const char* help, Kind kind, uint64_t value) {
+    samples.push_back({name, help, kind, {}, static_cast<double>(value)});
+  };
+  add("soci_cache_limit_bytes", "Most that layers with an index keep on the disk", Kind::kGauge, cache.limit);
+  add("soci_cache_bytes", "What they keep, and what is reserved for whole ones", Kind::kGauge, cache.held);
+  add("soci_evicted_spans_total", "Spans taken off the disk to make room", Kind::kCounter, cache.evicted);
+  add("soci_unkept_spans_total", "Spans that were not written for want of room", Kind::kCounter, cache.refused);
+}
+
 }  // namespace
 
 std::vector<MetricSample> MetricSamples(const std::vector<LayerReport>& layers, const ImageSessions::Counts& searches,
                                         const LayerUnpacks::Counts& unpacks, const FetchCounters& fetched,
-                                        uint64_t decoded_bytes, const ImageRecords::Totals& replays) {
+                                        uint64_t decoded_bytes, const ImageRecords::Totals& replays,
+                                        const std::optional<CacheLimit::Figures>& cache) {
   std::vector<MetricSample> samples;
   AddLayers(layers, samples);
   AddSearches(searches, samples);
   AddUnpacks(unpacks, samples);
   AddFetched(fetched, samples);
   AddReplays(replays, samples);
+  if (cache) AddCache(*cache, samples);
   samples.push_back({"soci_decoded_bytes",
                      "Decoded bytes that wait for the disk",
                      Kind::kGauge,

@@ -102,10 +102,15 @@ std::string ReplayLine(const Json& replay) {
   return OneLine(line) + "\n";
 }
 
+std::string CacheLine(const Json& cache) {
+  return fmt::format("cache: {:.1f} of {:.1f} MiB, {} spans evicted\n", cache.value("held", 0.0) / (1 << 20),
+                     cache.value("limit", 0.0) / (1 << 20), cache.value("evicted_spans", 0));
+}
+
 }  // namespace
 
 std::string StatusJson(const std::vector<LayerReport>& layers, const std::vector<Deferral>& deferrals,
-                       const std::vector<ReplayReport>& replays) {
+                       const std::vector<ReplayReport>& replays, const std::optional<CacheLimit::Figures>& cache) {
   std::map<std::string, Json> images;
   std::set<std::string> provided;
   for (const LayerReport& layer : layers) {
@@ -125,7 +130,9 @@ std::string StatusJson(const std::vector<LayerReport>& layers, const std::vector
     list.push_back({{"image", image}, {"layers", std::move(image_layers)}});
     if (replays_of.count(image) > 0) list.back()["replay"] = replays_of[image];
   }
-  return Dump({{"images", std::move(list)}});
+  Json document = {{"images", std::move(list)}};
+  if (cache) document["cache"] = {{"limit", cache->limit}, {"held", cache->held}, {"evicted_spans", cache->evicted}};
+  return Dump(document);
 }
 
 Result<std::string> StatusText(std::string_view json) {
@@ -133,8 +140,8 @@ Result<std::string> StatusText(std::string_view json) {
   if (!document.is_object() || !document.contains("images") || !document["images"].is_array()) {
     return absl::InvalidArgumentError("the daemon's answer is no status document");
   }
-  if (document["images"].empty()) return std::string("no images\n");
   std::string text;
+  if (document["images"].empty()) text = "no images\n";
   try {
     for (const Json& image : document["images"]) {
       const std::string name = image.value("image", "");
@@ -145,6 +152,7 @@ Result<std::string> StatusText(std::string_view json) {
       for (const Json& layer : layers) text += LayerLine(layer);
       if (image.contains("replay")) text += ReplayLine(image["replay"]);
     }
+    if (document.contains("cache")) text += CacheLine(document["cache"]);
   } catch (const Json::exception& error) {
     return absl::InvalidArgumentError(fmt::format("the daemon's answer: {}", error.what()));
   }

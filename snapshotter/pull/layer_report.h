@@ -47,7 +47,7 @@ struct LayerReport {
   uint32_t spans = 0;
   uint32_t spans_present = 0;
   std::string directory;
-  std::string reason;  // why it is condemned or stuck, if it is
+  std::string reason;  // why it is condemned or stays lazy, if it is or does
 
   uint32_t percent() const {
     if (state == LayerState::kSealed || state == LayerState::kComplete) return 100;

@@ -59,7 +59,9 @@ Status LiveLayer::OpenFiles() {
   if (table_ == nullptr) {
     SOCI_ASSIGN_OR_RETURN(table_, LayerTable::Open(place_.folder + "/table", layer_));
   }
-  SOCI_ASSIGN_OR_RETURN(store_, LayerStore::Open(place_.folder, table_, parts_.files));
+  LayerStoreOptions options;
+  if (!origin_.unpacked) options.limit = parts_.cache_limit;
+  SOCI_ASSIGN_OR_RETURN(store_, LayerStore::Open(place_.folder, table_, parts_.files, options));
   return OkStatus();
 }
 
@@ -80,6 +82,10 @@ std::optional<WatchedLayer> LiveLayer::Watched() const {
   if (fetcher_ == nullptr) return std::nullopt;
   return WatchedLayer{layer_, table_, store_.get(), fetcher_.get(), first_reads_.get()};
 }
+
+bool LiveLayer::KeepWhole() { return store_->KeepWhole(); }
+
+bool LiveLayer::kept_lazy() const { return store_->kept_lazy(); }
 
 void LiveLayer::StartFill(std::function<void()> complete) {
   if (fetcher_ != nullptr) fetcher_->StartFill(std::move(complete));
@@ -146,6 +152,8 @@ LayerReport LiveLayer::Report() const {
     report.reason = std::string(Message(why));
   } else if (sealed()) {
     report.state = LayerState::kSealed;
+  } else if (kept_lazy()) {
+    report.reason = "kept lazy: cache.limit has no room for all of it";
   } else if (report.spans_present == report.spans) {
     report.state = LayerState::kComplete;
   } else if (fetcher_ != nullptr && fetcher_->fill_state() == LayerFetcher::FillState::kRunning) {

@@ -25,6 +25,7 @@
 
 namespace soci {
 
+class CacheLimit;
 class FdCache;
 class FetchScheduler;
 class LayerStore;
@@ -45,6 +46,7 @@ class LiveLayer {
     LayerFetcherOptions fetch;  // but for the host and the decoder
     ReadAheadOptions read_ahead = {};
     ProgramClock* program_clock = nullptr;  // may be missing
+    CacheLimit* cache_limit = nullptr;      // on what layers keep that are lazy or were; may be missing
   };
   struct Place {
     std::string folder;       // table, bytes, sealed tree
@@ -59,6 +61,10 @@ class LiveLayer {
                                                  std::shared_ptr<const LayerTable> table = nullptr);
   ~LiveLayer();
   LiveLayer(const LiveLayer&) = delete;
+
+  // Whether there is room for the whole layer, which it has from then on; without a limit there is. Only then may it be
+  // filled. One caller at a time.
+  bool KeepWhole();
 
   // Fetches what is missing; `complete` is called once, from some thread, when all is here.
   void StartFill(std::function<void()> complete);
@@ -79,6 +85,8 @@ class LiveLayer {
   // The file system was synced since Seal. Not beside it.
   Status Settle();
 
+  // The limit keeps it lazy, for now.
+  bool kept_lazy() const;
   bool sealed() const { return linked_.load(std::memory_order_acquire); }
   // Why its bytes may not be used any more, or ok.
   Status condemned() const;

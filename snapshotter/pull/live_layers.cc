@@ -32,6 +32,7 @@ LiveLayers::LiveLayers(const LiveLayer::Parts& parts, LayerFolders& folders, Lay
       numbers_(folders.numbers()),
       first_recording_mount_(FirstFreeRecordingMount(paths_)),
       next_recording_mount_(first_recording_mount_),
+      restoring_(options_.restores),
       sealing_(std::make_unique<ThreadPool>("soci-seal", kSealingThreads)),
       seal_retries_(std::make_unique<SealRetries>([this](const oci::LayerDigest& layer) { SealLater(layer); },
                                                   options_.seal_retry)) {}
@@ -116,10 +117,38 @@ Status LiveLayers::Open(const oci::LayerDigest& layer, const LayerOrigin& origin
   if (live != nullptr && options_.watch != nullptr) {
     if (auto watched = live->Watched()) options_.watch->LayerOpened(*watched);
   }
-  if (live != nullptr && options_.fill && !live->sealed()) live->StartFill([this, layer] { SealLater(layer); });
+  if (live != nullptr) FillIfItFits(layer, *live);
   if (live != nullptr && live->unsettled()) SettleLater(layer);
   Unclaim(layer, *slot);
   return opened.status();
+}
+
+// The layer is claimed.
+void LiveLayers::FillIfItFits(const oci::LayerDigest& layer, LiveLayer& live) {
+  if (!options_.fill || live.sealed() || (live.kept_lazy() && restoring_)) return;
+  if (live.KeepWhole()) live.StartFill([this, layer] { SealLater(layer); });
+}
+
+void LiveLayers::RestoreEnded() {
+  restoring_ = false;
+  FillWhatFits();
+}
+
+void LiveLayers::FillWhatFits() {
+  std::vector<oci::LayerDigest> waiting;
+  {
+    MutexLock lock(mutex_);
+    if (closing_ || !options_.fill) return;
+    for (const auto& [layer, slot] : slots_) {
+      if (slot->layer != nullptr && slot->layer->kept_lazy()) waiting.push_back(layer);
+    }
+  }
+  for (const oci::LayerDigest& layer : waiting) {
+    const auto slot = Claim(layer, false);
+    if (slot == nullptr) continue;
+    if (slot->layer != nullptr && slot->layer->kept_lazy()) FillIfItFits(layer, *slot->layer);
+    Unclaim(layer, *slot);
+  }
 }
 
 Result<std::unique_ptr<LiveLayer>> LiveLayers::OpenAt(uint32_t number, const oci::LayerDigest& layer,
@@ -165,6 +194,7 @@ bool LiveLayers::Close(const oci::LayerDigest& layer) {
   }
   gone.reset();
   Unclaim(layer, *slot);
+  if (was_live) FillWhatFits();
   return was_live;
 }
 

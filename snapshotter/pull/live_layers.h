@@ -34,6 +34,9 @@ class LiveLayers {
     std::function<void(const oci::LayerDigest&, const Status&)> seal_ended = {};
     LayerWatch* watch = nullptr;  // told of every layer that is opened unsealed; may be missing
     SealRetries::Delay seal_retry = {};
+    // Layers that were there before are opened first, in any order: as long as RestoreEnded was not called none is
+    // filled under a cache limit, as room has to be found for those that are sealed.
+    bool restores = false;
   };
 
   // Borrows folders and sync.
@@ -45,12 +48,15 @@ class LiveLayers {
   // whatever the layers are doing.
   void Stop();
 
-  // Mounts the layer from its folder (or takes it as sealed) and starts to fill it. Does nothing if it is live.
-  // kFailedPrecondition if its zTOC was found to be false before.
-  // `table`: the folder's, if the caller has opened it.
+  // Mounts the layer from its folder (or takes it as sealed) and starts to fill it, if it may be kept whole. Does
+  // nothing if it is live. kFailedPrecondition if its zTOC was found to be false before. `table`: the folder's, if the
+  // caller has opened it.
   Status Open(const oci::LayerDigest& layer, const LayerOrigin& origin, std::shared_ptr<const LayerFolders::Hold> hold,
               std::shared_ptr<const LayerTable> table = nullptr);
-  // Stops fill, unmounts and lets the folder go. False if the layer was not live.
+  // All layers that were there before are open: fills those that find room.
+  void RestoreEnded();
+
+  // Stops fill, unmounts and lets the folder go; another layer may find room then. False if the layer was not live.
   bool Close(const oci::LayerDigest& layer);
 
   // Mounts the layer once more, for the container of one recording; what can be listened to there. Waits while the
@@ -89,6 +95,8 @@ class LiveLayers {
   Recordings TakeRecordings(Slot& slot) SOCI_EXCLUDES(mutex_);
   static uint32_t FirstFreeRecordingMount(const StatePaths& paths);
   void CollectRecordingMounts();
+  void FillIfItFits(const oci::LayerDigest& layer, LiveLayer& live);
+  void FillWhatFits();
   void SealLater(const oci::LayerDigest& layer);
   void Seal(const oci::LayerDigest& layer);
   void SettleLater(const oci::LayerDigest& layer);
@@ -103,6 +111,7 @@ class LiveLayers {
   const uint32_t first_recording_mount_;  // those before it are an earlier process's
   std::atomic<uint32_t> next_recording_mount_;
 
+  std::atomic<bool> restoring_;
   const std::shared_ptr<OpenGate> settle_gate_ = std::make_shared<OpenGate>();  // closed when this goes
 
   mutable Mutex mutex_;  // before the leaves of layers and numbers

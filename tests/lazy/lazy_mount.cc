@@ -42,7 +42,8 @@ LazyMount::LazyMount(LazyParts& parts, const std::string& folder, const IndexedL
       layer_(layer),
       mount_point_(folder + "/mount"),
       origin_(origin),
-      store_(Take(LayerStore::Open(folder + "/layer", layer.table, parts.files))),
+      store_(Take(LayerStore::Open(folder + "/layer", layer.table, parts.files,
+                                   {.before_step = {}, .boot = ThisBoot(), .limit = origin.limit}))),
       source_(std::make_unique<Source>(layer.blob)) {
   Mount();
 }

@@ -36,6 +36,7 @@ class LazyMount {
   struct Origin {
     const ByteSource* source = nullptr;  // outlives the mount; otherwise our own, which the calls below are about
     uint64_t fill_range = LayerFetcherOptions().fill_range;
+    CacheLimit* limit = nullptr;
   };
 
   // Opens the layer below `folder` and mounts it there. `layer` outlives the mount. Throws std::runtime_error.

@@ -67,8 +67,8 @@ std::vector<Daemon::Layer> Daemon::Layers() const {
   const nlohmann::json document = nlohmann::json::parse(result.out);
   for (const nlohmann::json& image : document.at("images")) {
     for (const nlohmann::json& layer : image.at("layers")) {
-      layers.push_back(
-          {layer.at("digest"), layer.at("state"), layer.value("reason", std::string()), layer.value("percent", 0)});
+      layers.push_back({layer.at("digest"), layer.at("state"), layer.value("reason", std::string()),
+                        layer.value("percent", 0), layer.value("directory", std::string())});
     }
   }
   return layers;

@@ -44,6 +44,7 @@ class Daemon {
     std::string state;
     std::string reason;
     int percent = 0;
+    std::string directory;
   };
   // Of all images, as soci-snapshotter status --json tells.
   std::vector<Layer> Layers() const;
