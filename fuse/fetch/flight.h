@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -24,10 +25,10 @@ struct Waiter {
 
 // Which of the flights of one class is next: what a replay needs first, then what was asked for first.
 struct FlightOrder {
-  static constexpr uint64_t kNotDue = ~uint64_t{0};
+  static constexpr int64_t kNotDue = std::numeric_limits<int64_t>::max();
 
-  uint64_t due = kNotDue;  // as LayerFetcher::Replay tells it; the least of all who asked
-  uint64_t order = 0;      // of the first who asked
+  int64_t due = kNotDue;  // as LayerFetcher::Replay tells it; the least of all who asked
+  uint64_t order = 0;     // of the first who asked
 
   auto operator<=>(const FlightOrder&) const = default;
 };

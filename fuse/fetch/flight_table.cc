@@ -42,7 +42,7 @@ void FlightTable::SetState(SpanId span, Flight::State state) {
   if (state == Flight::State::kQueued) Enqueue(span, flight);
 }
 
-void FlightTable::Raise(SpanId span, FetchClass fetch_class, uint64_t due) {
+void FlightTable::Raise(SpanId span, FetchClass fetch_class, int64_t due) {
   Flight& flight = flights_.at(span);
   if (fetch_class >= flight.fetch_class && due >= flight.order.due) return;
   Dequeue(flight);
@@ -55,7 +55,7 @@ std::vector<SpanId> FlightTable::TakeRange(FetchClass fetch_class, uint64_t limi
   SpanId span = queued_[ToIndex(fetch_class)].begin()->second;
   std::vector<SpanId> spans = {span};
   const uint64_t begin = table_.Extent(span).compressed.begin;
-  const uint64_t due = queued_[ToIndex(fetch_class)].begin()->first.due;
+  const int64_t due = queued_[ToIndex(fetch_class)].begin()->first.due;
   for (auto next = std::next(flights_.find(span)); next != flights_.end(); ++next) {
     const Flight& flight = next->second;
     if (flight.state != Flight::State::kQueued || flight.fetch_class != fetch_class) break;

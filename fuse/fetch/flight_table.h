@@ -29,7 +29,7 @@ class FlightTable {
   // State and class change only here, so that the queues agree.
   void SetState(SpanId span, Flight::State state);
   // To a more urgent class, and to where it is due sooner; a less urgent class or a later place changes nothing.
-  void Raise(SpanId span, FetchClass fetch_class, uint64_t due = FlightOrder::kNotDue);
+  void Raise(SpanId span, FetchClass fetch_class, int64_t due = FlightOrder::kNotDue);
 
   bool HasQueued(FetchClass fetch_class) const { return !queued_[ToIndex(fetch_class)].empty(); }
   // The place of the first queued flight of a class; there is one.

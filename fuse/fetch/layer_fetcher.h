@@ -37,7 +37,7 @@ class LayerFetcher {
   // once for each as by Get: ok, or kAlreadyExists, or why it did not come (kFailedPrecondition: the store could not
   // keep it); some perhaps at once on this thread. Never blocks.
   using Arrived = std::function<void(SpanId, const Status&)>;
-  virtual void Replay(const std::vector<SpanId>& spans, uint64_t /*due*/, const Arrived& arrived) {
+  virtual void Replay(const std::vector<SpanId>& spans, int64_t /*due*/, const Arrived& arrived) {
     for (const SpanId span : spans) {
       Get(span, FetchClass::kReplay, [arrived, span](const auto& got) { arrived(span, got.status()); });
     }

@@ -107,7 +107,7 @@ Status SpanFetcher::CheckAskable(SpanId span) const {
 }
 
 std::optional<Result<std::shared_ptr<const SpanBuffer>>> SpanFetcher::AnswerOrJoin(SpanId span, FetchClass fetch_class,
-                                                                                   uint64_t due, Callback& done) {
+                                                                                   int64_t due, Callback& done) {
   Status askable = CheckAskable(span);
   if (!askable.ok()) return Annotate(askable, Where(span));
   Flight* flight = flights_.Find(span);
@@ -154,7 +154,7 @@ Approach SpanFetcher::ApproachTo(SpanId span, const RangeTransfer& transfer) con
       .ahead = wanted.begin > position ? wanted.begin - position : 0, .span = wanted.size(), .flowing = received > 0};
 }
 
-void SpanFetcher::Replay(const std::vector<SpanId>& spans, uint64_t due, const Arrived& arrived) {
+void SpanFetcher::Replay(const std::vector<SpanId>& spans, int64_t due, const Arrived& arrived) {
   std::vector<std::pair<SpanId, Status>> answers;
   {
     // All under one lock, so that neighbours find each other before the first of them starts.

@@ -25,7 +25,7 @@ class SpanFetcher final : public LayerFetcher {
   ~SpanFetcher() override;
 
   void Get(SpanId span, FetchClass fetch_class, Callback done) override;
-  void Replay(const std::vector<SpanId>& spans, uint64_t due, const Arrived& arrived) override;
+  void Replay(const std::vector<SpanId>& spans, int64_t due, const Arrived& arrived) override;
   void Foresee(const std::vector<SpanId>& spans) override;
   void StartFill(std::function<void()> complete) override;
   void StopFill() override;
@@ -76,7 +76,7 @@ class SpanFetcher final : public LayerFetcher {
 
   // An answer that needs no flight, or nothing after the caller was put on one.
   std::optional<Result<std::shared_ptr<const SpanBuffer>>> AnswerOrJoin(SpanId span, FetchClass fetch_class,
-                                                                        uint64_t due, Callback& done)
+                                                                        int64_t due, Callback& done)
       SOCI_REQUIRES(mutex_);
   std::optional<Clock::TimePoint> HedgeAt(const RangeTransfer& transfer) const SOCI_REQUIRES(mutex_);
   std::shared_ptr<RangeTransfer> MakeHedge(RangeTransfer& slow) SOCI_REQUIRES(mutex_);

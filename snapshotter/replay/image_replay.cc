@@ -129,32 +129,33 @@ void ImageReplay::Pump() {
     pumping_ = true;
   }
   while (true) {
-    std::optional<ReplayStep> step;
+    std::optional<ReplayCursor::Due> next;
     std::shared_ptr<Member> member;
     {
       MutexLock lock(mutex_);
-      if (MayAsk()) step = cursor_.Next();
-      if (!step) {
+      if (MayAsk()) next = cursor_.Next();
+      if (!next) {
         if (std::exchange(again_, false) && MayAsk()) continue;
         pumping_ = false;
         Judge();
         return;
       }
-      member = members_.at(step->layer);
+      member = members_.at(next->step.layer);
     }
-    Ask(member, *step);
+    Ask(member, *next);
   }
 }
 
 bool ImageReplay::MayAsk() const {
-  const std::optional<uint64_t> next = cursor_.NextPosition();
+  const std::optional<int64_t> next = cursor_.NextDue();
   if (state_ != State::kRunning || !next) return false;
   uint64_t before = 0;
   for (auto step = under_way_.begin(); step != under_way_.end() && step->first <= *next; ++step) before += step->second;
   return before < options_.window;
 }
 
-void ImageReplay::Ask(const std::shared_ptr<Member>& member, const ReplayStep& step) {
+void ImageReplay::Ask(const std::shared_ptr<Member>& member, const ReplayCursor::Due& next) {
+  const ReplayStep& step = next.step;
   const OpenGate::Pass pass(member->gate());
   if (!pass) return;  // it has gone, and its steps with it
   std::vector<SpanId> wanted;
@@ -166,15 +167,15 @@ void ImageReplay::Ask(const std::shared_ptr<Member>& member, const ReplayStep& s
   {
     MutexLock lock(mutex_);
     for (SpanId span : local) cursor_.IsLocal(step.layer, span);
-    for (SpanId span : wanted) under_way_[step.position] += member->CompressedSize(span);
+    for (SpanId span : wanted) under_way_[next.due] += member->CompressedSize(span);
   }
   if (wanted.empty()) return;
-  const auto answered = [self = shared_from_this(), member, due = step.position, asked = clock_.Now()](
+  const auto answered = [self = shared_from_this(), member, due = next.due, asked = clock_.Now()](
                             SpanId span, const Status& status) { self->OnAnswer(member, due, span, status, asked); };
-  member->parts().fetcher->Replay(wanted, step.position, answered);
+  member->parts().fetcher->Replay(wanted, next.due, answered);
 }
 
-void ImageReplay::OnAnswer(const std::shared_ptr<Member>& member, uint64_t due, SpanId span, const Status& status,
+void ImageReplay::OnAnswer(const std::shared_ptr<Member>& member, int64_t due, SpanId span, const Status& status,
                            Clock::TimePoint asked) {
   {
     MutexLock lock(mutex_);

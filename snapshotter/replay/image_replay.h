@@ -55,8 +55,8 @@ class ImageReplay : public std::enable_shared_from_this<ImageReplay> {
   enum class State { kRunning, kDone, kOvertaken, kWrong, kStopped };
 
   void Pump();
-  void Ask(const std::shared_ptr<Member>& member, const ReplayStep& step);
-  void OnAnswer(const std::shared_ptr<Member>& member, uint64_t due, SpanId span, const Status& status,
+  void Ask(const std::shared_ptr<Member>& member, const ReplayCursor::Due& next);
+  void OnAnswer(const std::shared_ptr<Member>& member, int64_t due, SpanId span, const Status& status,
                 Clock::TimePoint asked);
   void OnNeeded(const Member& member, const FirstReads::Part& part);
   bool MayAsk() const SOCI_REQUIRES(mutex_);
@@ -77,9 +77,9 @@ class ImageReplay : public std::enable_shared_from_this<ImageReplay> {
   std::string reason_ SOCI_GUARDED_BY(mutex_);
   bool pumping_ SOCI_GUARDED_BY(mutex_) = false;
   bool again_ SOCI_GUARDED_BY(mutex_) = false;
-  std::map<uint64_t, uint64_t> under_way_ SOCI_GUARDED_BY(mutex_);  // compressed bytes, by the place of their step
-  uint64_t bytes_ SOCI_GUARDED_BY(mutex_) = 0;                      // that came
-  uint64_t waits_avoided_ SOCI_GUARDED_BY(mutex_) = 0;              // reads that found what the replay had brought
+  std::map<int64_t, uint64_t> under_way_ SOCI_GUARDED_BY(mutex_);  // compressed bytes, by the place of their step
+  uint64_t bytes_ SOCI_GUARDED_BY(mutex_) = 0;                     // that came
+  uint64_t waits_avoided_ SOCI_GUARDED_BY(mutex_) = 0;             // reads that found what the replay had brought
   std::chrono::nanoseconds fastest_ SOCI_GUARDED_BY(mutex_) = std::chrono::nanoseconds::max();
 };
 

@@ -53,20 +53,22 @@ ReplayCursor::Waiting::const_iterator ReplayCursor::FindNext() const {
   return next == waiting_.end() ? waiting_.begin() : next;
 }
 
-uint64_t ReplayCursor::PlaceOf(const ReplayStep& step) const {
-  return step.position < place_ ? step.position + kMostRecordExtents : step.position;
+int64_t ReplayCursor::DueOf(const ReplayStep& step) const {
+  constexpr auto kPositions = static_cast<int64_t>(kMostRecordExtents);
+  const int64_t behind = step.position < place_ ? kPositions : 0;
+  return static_cast<int64_t>(step.position) + behind - 2 * kPositions * jumps_;
 }
 
-std::optional<uint64_t> ReplayCursor::NextPosition() const {
+std::optional<int64_t> ReplayCursor::NextDue() const {
   const auto next = FindNext();
   if (next == waiting_.end()) return std::nullopt;
-  return PlaceOf(next->second);
+  return DueOf(next->second);
 }
 
-std::optional<ReplayStep> ReplayCursor::Next() {
+std::optional<ReplayCursor::Due> ReplayCursor::Next() {
   const auto next = FindNext();
   if (next == waiting_.end()) return std::nullopt;
-  ReplayStep step = next->second;
+  const ReplayStep step = next->second;
   waiting_.erase(next);
   for (uint32_t i = 0; i < step.count; ++i) {
     Span* span = Find(step.layer, SpanId{ToIndex(step.first) + i});
@@ -74,8 +76,7 @@ std::optional<ReplayStep> ReplayCursor::Next() {
     span->state = State::kAsked;
     ++asked_;
   }
-  step.position = PlaceOf(step);
-  return step;
+  return Due{step, DueOf(step)};
 }
 
 void ReplayCursor::IsLocal(uint32_t layer, SpanId id) {
@@ -127,6 +128,7 @@ void ReplayCursor::Needed(uint32_t layer, SpanId id, bool missed) {
     ++counts_.late;
   } else if (missed) {
     ++counts_.misses;
+    if (span->position >= place_) ++jumps_;
     place_ = std::max(place_, span->position + 1);
   }
 }

@@ -39,11 +39,15 @@ class ReplayCursor {
   // The layer has gone: its steps are not taken any more, and nothing of it is under way.
   void Drop(uint32_t layer);
 
-  // The next step to ask for, with its place in the order of asking: that of need, and what was passed over behind all
-  // else. Its spans are under way until Came, IsLocal or Failed.
-  std::optional<ReplayStep> Next();
-  // That place.
-  std::optional<uint64_t> NextPosition() const;
+  struct Due {
+    ReplayStep step;
+    // Where it comes among all that were and will be asked for, the lowest first: the step's position; what was passed
+    // over comes last; and all of it before what was asked for when the program had not jumped ahead yet.
+    int64_t due = 0;
+  };
+  // The next step to ask for. Its spans are under way until Came, IsLocal or Failed.
+  std::optional<Due> Next();
+  std::optional<int64_t> NextDue() const;
   void IsLocal(uint32_t layer, SpanId span);
   void Came(uint32_t layer, SpanId span);
   // It is asked for again, but not for ever.
@@ -71,7 +75,7 @@ class ReplayCursor {
   using Waiting = std::map<Order, ReplayStep>;
 
   Waiting::const_iterator FindNext() const;
-  uint64_t PlaceOf(const ReplayStep& step) const;
+  int64_t DueOf(const ReplayStep& step) const;
   Span* Find(uint32_t layer, SpanId span);
   void Forget(Span& span);
 
@@ -79,6 +83,7 @@ class ReplayCursor {
   Waiting waiting_;
   uint64_t asked_ = 0;
   uint64_t place_ = 0;  // steps before it are passed over
+  int64_t jumps_ = 0;   // of the program, ahead of the replay
   uint64_t last_position_ = 0;
   uint64_t needed_to_ = 0;  // the furthest position that the program has reached
   std::map<Key, bool> unexpected_;

@@ -164,7 +164,11 @@ TEST_F(ReplayFromRegistry, ADemandOvertakesItAndItGoesOnBehindTheProgram) {
   host.WaitForReplay();
   asked = Asked();
   ASSERT_GT(asked.size(), before);
-  EXPECT_GT(std::find(steps.begin(), steps.end(), asked[before]) - steps.begin(), 9) << "it goes on after the program";
+  // One step stood in line from before, as there are three connections, and takes the first that is free; no more.
+  const auto place = [&](const Wanted& range) { return std::find(steps.begin(), steps.end(), range) - steps.begin(); };
+  const size_t next = place(asked[before]) < 5 ? before + 1 : before;
+  ASSERT_GT(asked.size(), next);
+  EXPECT_GT(place(asked[next]), 9) << "it goes on after the program";
   EXPECT_EQ(host.Run(Backwards()), 0);
   EXPECT_EQ(DistinctRanges(), Requests()) << "nothing was fetched twice";
   EXPECT_EQ(replay.Report().counts.misses, 2u) << "two spans that the replay was not at yet";

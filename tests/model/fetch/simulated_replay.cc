@@ -38,7 +38,7 @@ class SimulatedReplay::NotingFetcher final : public LayerFetcher {
   void Get(SpanId span, FetchClass fetch_class, Callback done) override {
     fetcher_.Get(span, fetch_class, std::move(done));
   }
-  void Replay(const std::vector<SpanId>& spans, uint64_t due, const Arrived& arrived) override {
+  void Replay(const std::vector<SpanId>& spans, int64_t due, const Arrived& arrived) override {
     fetcher_.Replay(spans, due, [this, arrived](SpanId span, const Status& status) {
       came_.emplace_back(layer_, ToIndex(span));
       arrived(span, status);

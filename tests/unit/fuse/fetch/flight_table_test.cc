@@ -32,9 +32,7 @@ class FlightTableTest : public ::testing::Test, protected TenSpans {
     flights_.Add(SpanId{span}, fetch_class, {.order = ++order_}, State::kQueued);
   }
 
-  void QueueReplay(uint32_t span, uint64_t due) {
-    flights_.Add(SpanId{span}, kReplay, {due, ++order_}, State::kQueued);
-  }
+  void QueueReplay(uint32_t span, int64_t due) { flights_.Add(SpanId{span}, kReplay, {due, ++order_}, State::kQueued); }
 
   uint64_t order_ = 0;
   FlightTable flights_{table};

@@ -16,8 +16,8 @@ class ReplayOrder : public SpanFetcherTest {
     Replay(15, 0);
     ASSERT_TRUE(source_.WaitForReads(1));
   }
-  void Replay(uint32_t span, uint64_t due) { fetcher_->Replay({SpanId{span}}, due, ignored_); }
-  void ReplayOther(uint32_t span, uint64_t due) { other_fetcher_->Replay({SpanId{span}}, due, ignored_); }
+  void Replay(uint32_t span, int64_t due) { fetcher_->Replay({SpanId{span}}, due, ignored_); }
+  void ReplayOther(uint32_t span, int64_t due) { other_fetcher_->Replay({SpanId{span}}, due, ignored_); }
 
   // Answers the only read there is, and waits for the next one of that layer, which begins there.
   void ThenComes(FakeByteSource& source, uint32_t span) {

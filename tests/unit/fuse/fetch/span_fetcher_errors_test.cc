@@ -67,9 +67,10 @@ TEST_F(SpanFetcherTest, TheSourceLeavesItToTheFetcherWhenToTryAgain) {
   Start();
   Get(3);
   Get(8, FetchClass::kReadAhead);
-  ASSERT_TRUE(source_.WaitForReads(1));
+  ASSERT_TRUE(source_.WaitForReads(2));
   source_.AnswerByItself();
   source_.Finish(0);
+  source_.Finish(1);
   StartFill();
   WaitForComplete();
   for (const FakeByteSource::Seen& read : source_.reads()) EXPECT_TRUE(read.asker_retries);

@@ -26,7 +26,7 @@ class HandFetcher : public LayerFetcher {
     asked_.push_back(static_cast<uint32_t>(ToIndex(span)));
     waiting_.emplace(ToIndex(span), std::move(done));
   }
-  void Replay(const std::vector<SpanId>& spans, uint64_t due, const Arrived& arrived) override {
+  void Replay(const std::vector<SpanId>& spans, int64_t due, const Arrived& arrived) override {
     {
       MutexLock lock(mutex_);
       due_.push_back(due);
@@ -64,7 +64,7 @@ class HandFetcher : public LayerFetcher {
     return asked_;
   }
   // Of each replay that was asked for, in order.
-  std::vector<uint64_t> due() const {
+  std::vector<int64_t> due() const {
     MutexLock lock(mutex_);
     return due_;
   }
@@ -84,7 +84,7 @@ class HandFetcher : public LayerFetcher {
   bool answers_at_once_ = false;
   Status at_once_;
   mutable Mutex mutex_;
-  std::vector<uint64_t> due_ SOCI_GUARDED_BY(mutex_);
+  std::vector<int64_t> due_ SOCI_GUARDED_BY(mutex_);
   std::vector<uint32_t> asked_ SOCI_GUARDED_BY(mutex_);
   std::multimap<uint64_t, Callback> waiting_ SOCI_GUARDED_BY(mutex_);
 };

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <string>
@@ -19,7 +20,6 @@ namespace soci {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::Gt;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -131,7 +131,9 @@ TEST_F(ImageReplayTest, WhatTheProgramPassedOverIsDueLast) {
   layers_[0].Read(3, true);
   for (const uint32_t span : {1, 4, 5, 2}) layers_[0].fetcher.Answer(span);
   EXPECT_THAT(layers_[0].fetcher.asked(), ElementsAre(1, 4, 5, 2, 3));
-  EXPECT_THAT(layers_[0].fetcher.due(), ElementsAre(0, 3, 4, Gt(4u), Gt(4u)));
+  const std::vector<int64_t> due = layers_[0].fetcher.due();
+  EXPECT_TRUE(std::is_sorted(due.begin() + 1, due.end()));
+  EXPECT_LT(due.back(), due.front()) << "what waits from before goes after all of them";
 }
 
 TEST_F(ImageReplayTest, NeverAsksForWhatIsLocal) {

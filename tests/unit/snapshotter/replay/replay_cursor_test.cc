@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace soci {
@@ -16,7 +17,7 @@ std::vector<ReplayStep> Steps(uint32_t count, uint32_t layer = 0) {
   return steps;
 }
 
-uint32_t NextSpan(ReplayCursor& cursor) { return static_cast<uint32_t>(ToIndex(cursor.Next().value().first)); }
+uint32_t NextSpan(ReplayCursor& cursor) { return static_cast<uint32_t>(ToIndex(cursor.Next().value().step.first)); }
 
 TEST(ReplayCursorTest, GoesInOrderOfNeedAndIsDoneWhenAllHasCome) {
   ReplayCursor cursor;
@@ -39,6 +40,24 @@ TEST(ReplayCursorTest, GoesOnAfterTheProgramWhenItIsOvertaken) {
   cursor.Needed(0, SpanId{6}, /*missed=*/true);
   EXPECT_EQ(NextSpan(cursor), 7u);
   EXPECT_EQ(cursor.counts().misses, 1u);
+}
+
+TEST(ReplayCursorTest, WhatWasAskedForBeforeAJumpComesAfterWhatTheProgramNeedsNext) {
+  ReplayCursor cursor;
+  cursor.Add(Steps(10));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(cursor.Next()->due, i);
+  cursor.Needed(0, SpanId{7}, /*missed=*/true);
+  EXPECT_EQ(NextSpan(cursor), 8u);
+  EXPECT_EQ(NextSpan(cursor), 9u);
+  std::vector<int64_t> due;
+  cursor.Needed(0, SpanId{3}, /*missed=*/true);  // no jump: it was passed over
+  for (const uint32_t span : {2, 3, 4, 5, 6, 7}) {
+    const auto next = cursor.Next().value();
+    EXPECT_EQ(next.step.first, SpanId{span});
+    due.push_back(next.due);
+  }
+  EXPECT_TRUE(std::is_sorted(due.begin(), due.end()));
+  EXPECT_LT(due.back(), 0) << "before the first two, if they still wait";
 }
 
 TEST(ReplayCursorTest, StopsOnceTheProgramIsPastTheEnd) {
@@ -87,7 +106,7 @@ TEST(ReplayCursorTest, B15_APrefetchThatFailedIsTriedAgainButNotForEver) {
     cursor.Failed(0, SpanId{0});
     const auto next = cursor.Next();
     ASSERT_TRUE(next);
-    if (next->first != SpanId{0}) break;
+    if (next->step.first != SpanId{0}) break;
   }
   EXPECT_GT(tries, 1);
   EXPECT_LT(tries, 10);
@@ -114,7 +133,7 @@ TEST(ReplayCursorTest, ALayerThatHasGoneIsNotAskedForAndCallsForItAreHarmless) {
   cursor.Add(Steps(2, /*layer=*/0));
   cursor.Add(Steps(1, /*layer=*/1));
   cursor.Drop(0);
-  EXPECT_EQ(cursor.Next().value().layer, 1u);
+  EXPECT_EQ(cursor.Next().value().step.layer, 1u);
   EXPECT_FALSE(cursor.Next());
   cursor.Failed(0, SpanId{0});
   cursor.Came(7, SpanId{3});
