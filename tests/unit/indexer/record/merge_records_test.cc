@@ -144,15 +144,15 @@ Record RunWith(int layers, const std::vector<std::tuple<int, std::string, uint64
 
 TEST(MergeRecords, ALayerThatOnlyOneRunKnewIsInItAndTheOtherCountsAsNeedingWhatThatNeeded) {
   const Record before = RunWith(1, {{0, "python", 0}, {0, "old", 900}});
-  const Record since = RunWith(2, {{0, "python", 0}, {1, "torch", 500}, {0, "new", 1'000}});
+  const Record since = RunWith(2, {{0, "python", 0}, {1, "torch", 1'000}, {0, "new", 1'100}});
   const Record merged = MergeRecords({before, since}).value();
   EXPECT_EQ(CheckRecord(merged), OkStatus());
   EXPECT_EQ(merged.layers.size(), 2u);
   EXPECT_THAT(Paths(merged), ElementsAre("python", "torch", "old", "new"));
-  EXPECT_THAT(NeedTimes(merged), ElementsAre(0, 500, 900, 1'000));
+  EXPECT_THAT(NeedTimes(merged), ElementsAre(0, 1'000, 900, 1'100));
   // A third run knows the layer, and does not need torch.
   const Record third = RunWith(2, {{0, "python", 0}, {1, "numpy", 300}});
-  EXPECT_THAT(Paths(MergeRecords({merged, third}).value()), ElementsAre("python", "numpy", "torch", "old", "new"));
+  EXPECT_THAT(Paths(MergeRecords({merged, third}).value()), ElementsAre("python", "numpy", "old", "torch", "new"));
 }
 
 TEST(MergeRecords, OfRunsThatKnewDifferentLayersDoesNotDependOnPairsOrOrderEither) {
