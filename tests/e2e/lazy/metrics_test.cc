@@ -15,8 +15,9 @@ namespace {
 class Metrics : public LazyStart {
  protected:
   Metrics() : Metrics("127.0.0.1:" + std::to_string(FreePort())) {}
+  // A limit has metrics of its own.
   explicit Metrics(const std::string& address)
-      : LazyStart({"--fetch.fill=false", "--service.metrics=" + address}), address_(address) {}
+      : LazyStart({"--fetch.fill=false", "--cache.limit=1GiB", "--service.metrics=" + address}), address_(address) {}
 
   std::string Page() const { return HttpRequest("GET", "http://" + address_ + "/metrics").body; }
   double Value(const std::string& name) const { return MetricValue(address_, name); }
